@@ -1,0 +1,75 @@
+# Every target sets up what it needs in .venv; Python 3.11 or newer and make are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# One worker per core: the kernels are compiled once and cached before the workers start.
+WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: help demo test test-slow test-lowest lint format docs bench coverage clean
+
+help:
+	@echo "make demo         what covary does, on a real table"
+	@echo "make test         the tests"
+	@echo "make test-slow    the statistical tests that take minutes"
+	@echo "make test-lowest  the tests with the lowest versions that pyproject.toml allows"
+	@echo "make lint         ruff and mypy"
+	@echo "make docs         the documentation, in docs/_build/html"
+	@echo "make bench        times, growth, memory, and ratios to what else one would use"
+	@echo "make coverage     which lines the tests reach, kernels included"
+
+$(VENV)/.pip: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@touch $@
+
+$(VENV)/.covary: $(VENV)/.pip
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.%: $(VENV)/.covary
+	$(BIN)/python -m pip install --quiet --group $*
+	@touch $@
+
+demo: $(VENV)/.covary
+	$(BIN)/covary demo
+
+test: $(VENV)/.test
+	$(BIN)/python -c "import covary.kernels.step"
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -m slow
+
+test-lowest: $(VENV)/.pip
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv-lowest
+	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct \
+		--group test --editable .
+	.venv-lowest/bin/python -m pytest -n $(WORKERS) -m "not slow"
+
+lint: $(VENV)/.test $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: $(VENV)/.covary
+	@$(BIN)/python -m pip install --quiet --editable ".[bench]" || \
+		echo "some peers do not install here: their rows will say so"
+	$(BIN)/python -m benchmarks
+
+coverage: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet coverage
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -m "not slow"
+	$(BIN)/coverage report --skip-covered --show-missing
+
+clean:
+	rm -rf $(VENV) .venv-lowest docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,44 @@
+"""covary: find the sets of columns that vary together.
+
+>>> import covary, numpy as np
+>>> x = np.linspace(0, 1, 500)
+>>> covary.score(np.column_stack([x, np.round(x)]))
+1.0
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Loaded when first used: importing covary must not cost the time of what it stands on.
+_HOME = {
+    "score": "covary.api",
+    "explain": "covary.api",
+    "matrix": "covary.api",
+    "UDS": "covary.measures.uds",
+    "Explanation": "covary.measures",
+    "Step": "covary.measures",
+    "CovaryError": "covary.errors",
+    "CovaryWarning": "covary.errors",
+}
+
+__all__ = [*_HOME, "__version__"]
+
+if TYPE_CHECKING:
+    from covary.api import explain, matrix, score
+    from covary.errors import CovaryError, CovaryWarning
+    from covary.measures import Explanation, Step
+    from covary.measures.uds import UDS
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'covary' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

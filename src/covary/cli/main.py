@@ -1,0 +1,70 @@
+"""The `covary` command: finds the commands, and turns errors into one clear line."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+import covary
+
+COMMANDS = ("demo", "score", "matrix", "measures")
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are loaded when they are needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"covary.cli.{cmd_name}").command
+        return command
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with: covary demo",
+)
+@click.version_option(covary.__version__, prog_name="covary")
+def command() -> None:
+    """Find the sets of columns that vary together.
+
+    FILE is a table: CSV (also compressed, any usual delimiter), Parquet, Arrow or Feather.
+    """
+
+
+def main() -> NoReturn:
+    """Run the command line and exit: 0 done, 1 refused, 2 misused, 130 interrupted."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    from covary.cli.output import printable
+    from covary.errors import CovaryError
+
+    try:
+        code = command.main(standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except CovaryError as error:
+        click.echo(f"covary: {printable(str(error))}", err=True)
+        return 1
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("covary: interrupted", err=True)
+        return 130
+    except MemoryError:
+        click.echo("covary: not enough memory for this table", err=True)
+        return 1
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; nothing is left to flush to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1

@@ -1,0 +1,67 @@
+"""`covary matrix`: the scores of all pairs of columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from covary.cli import options, output
+
+
+@click.command("matrix")
+@options.file
+@options.columns
+@options.measure
+@options.jobs
+@click.option("--top", default=10, show_default=True, type=click.IntRange(min=0), help="List the best pairs.")
+@click.option("--output", "-o", "path", type=click.Path(), help="Write all scores to a .csv or .parquet file.")
+@options.as_json
+def command(
+    file: str,
+    columns: list[str] | None,
+    measure: str,
+    parameters: dict[str, Any],
+    jobs: int | None,
+    top: int,
+    path: str | None,
+    as_json: bool,
+) -> None:
+    """Score every pair of columns of FILE.
+
+    \b
+    Examples:
+      covary matrix wine.csv
+      covary matrix wine.csv --measure uds-unregularized -o scores.csv
+    """
+    from covary.api import pairwise
+    from covary.measures import find_measure
+    from covary.prepare import prepare
+    from covary.table import label_matrix, write_table
+
+    found = find_measure(measure, **parameters)
+    with output.notices(), output.progress("scoring pairs") as on_progress:
+        prepared = prepare(file, columns)
+        scores = pairwise(prepared, found, n_jobs=jobs, on_progress=on_progress)
+    if path is not None:
+        write_table(label_matrix(scores, prepared.names, like=path), path)
+    if as_json:
+        output.print_json(
+            {
+                "measure": found.name,
+                "rows": prepared.n_rows,
+                "columns": list(prepared.names),
+                "scores": scores.tolist(),
+            }
+        )
+        return
+    out = output.console()
+    out.print(
+        f"[bold]{found.name}[/bold] of all pairs of {len(prepared.names)} columns, "
+        f"{prepared.n_rows} rows\n"
+    )
+    output.print_matrix(out, scores, prepared.names)
+    if top:
+        output.print_best_pairs(out, scores, prepared.names, top)
+    if path is not None:
+        out.print(f"written to {output.printable(path)}", markup=False)

@@ -1,0 +1,68 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+
+def _names(context: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
+    """Return comma-separated names; quotes keep a comma inside a name."""
+    if text is None:
+        return None
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _parameters(
+    context: click.Context, option: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return name=value pairs with numbers, truth values and none as such."""
+    parameters: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.BadParameter(f"write name=value, as in beta=10, not '{text}'")
+        parameters[name.strip()] = _value(value.strip())
+    return parameters
+
+
+def _value(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            pass
+    return text
+
+
+file = click.argument("file", type=click.Path())
+columns = click.option(
+    "--columns", "-c", callback=_names, metavar="A,B,...", help="Use these columns only."
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+jobs = click.option(
+    "--jobs", "-j", type=click.IntRange(min=1), help="How many threads (default: all cores)."
+)
+
+
+def measure(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --measure and its parameters."""
+    with_name = click.option(
+        "--measure", "-m", default="uds", show_default=True, help="See `covary measures`."
+    )
+    with_parameters = click.option(
+        "--set",
+        "-s",
+        "parameters",
+        multiple=True,
+        callback=_parameters,
+        metavar="NAME=VALUE",
+        help="Set a parameter of the measure, such as beta=10; may be repeated.",
+    )
+    return with_name(with_parameters(function))

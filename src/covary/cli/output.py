@@ -1,0 +1,159 @@
+"""What commands print: plain words, labelled tables, notices on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from covary.errors import CovaryWarning
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from rich.console import Console
+    from rich.table import Table
+
+
+def printable(text: str) -> str:
+    """Return text with control characters spelled out, so that it cannot steer a terminal."""
+    return "".join(
+        repr(char)[1:-1] if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char
+        for char in text
+    )
+
+
+def cell(text: str) -> Any:
+    """Return text for a rich table: neither markup nor control characters mean anything in it."""
+    from rich.text import Text
+
+    return Text(printable(text))
+
+
+def console() -> Console:
+    """Return the console for results; a pipe gets wide, plain lines."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+
+
+def table(*headings: str, title: str | None = None) -> Table:
+    """Return an empty table in the one style; headings that start with '#' are of numbers."""
+    from rich import box
+    from rich.table import Table
+
+    empty = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    for heading in headings:
+        numeric = heading.startswith("#")
+        empty.add_column(heading.lstrip("#"), justify="right" if numeric else "left")
+    return empty
+
+
+def print_json(document: Any) -> None:
+    """Print a document; dates and other values that JSON does not know become text."""
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False, default=str, allow_nan=False))
+
+
+@contextmanager
+def notices() -> Iterator[None]:
+    """Show warnings as one line each on standard error."""
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        text = printable(" ".join(str(message).split()))
+        prefix = "" if issubclass(category, CovaryWarning) else f"{category.__name__}: "
+        click.echo(f"covary: note: {prefix}{text}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", CovaryWarning)
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def progress(doing: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar with the time left on standard error, if that is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    errors = Console(stderr=True)
+    bar = Progress(
+        "{task.description}",
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=errors,
+        transient=True,
+        disable=not errors.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(doing, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def best_pairs(
+    scores: npt.NDArray[np.float64], names: Sequence[str], most: int
+) -> list[tuple[str, str, float]]:
+    """Return the pairs with the highest scores above 0, best first."""
+    import numpy as np
+
+    firsts, seconds = np.triu_indices(len(names), k=1)
+    found = scores[firsts, seconds]
+    best = [k for k in np.argsort(-found, kind="stable")[:most] if found[k] > 0]
+    return [(names[firsts[k]], names[seconds[k]], float(found[k])) for k in best]
+
+
+def print_best_pairs(
+    out: Console, scores: npt.NDArray[np.float64], names: Sequence[str], most: int
+) -> None:
+    """Print the pairs with the highest scores, or that there are none."""
+    pairs = best_pairs(scores, names, most)
+    if not pairs:
+        out.print("\nNo pair scores above 0.")
+        return
+    listing = table("#score", "column", "column", title=f"The best {len(pairs)} pairs")
+    for first, second, score in pairs:
+        listing.add_row(f"{score:.4f}", cell(first), cell(second))
+    out.print()
+    out.print(listing)
+
+
+_SHADES = " ·░▒▓█"
+
+
+def print_matrix(out: Console, scores: npt.NDArray[np.float64], names: Sequence[str]) -> None:
+    """Print a square of scores: as numbers where they fit, else as shades, else not at all."""
+    from rich.text import Text
+
+    longest = min(max(len(printable(name)) for name in names), 28)
+    label = longest + len(str(len(names))) + 2
+    room = out.width - label
+    if len(names) * 5 <= room:
+        width, show = 5, lambda score: f"{score:5.2f}"
+    elif len(names) * 2 <= room:
+        width, show = 2, lambda score: _SHADES[min(int(score * 6), 5)] * 2
+    else:
+        out.print(f"{len(names)} columns are too many to show here: -o FILE.csv writes them all")
+        return
+    numbers = "".join(f"{position % 10**width:>{width}}" for position in range(1, len(names) + 1))
+    if width == 2 and len(names) > 9:
+        numbers = "".join(f"{position % 100:>2}" for position in range(1, len(names) + 1))
+    out.print(Text(" " * label + numbers, style="dim"), no_wrap=True)
+    for position, name in enumerate(names):
+        line = Text(f"{position + 1:>{label - longest - 2}} ", style="dim")
+        line.append(f"{printable(name)[:longest]:<{longest}} ", style="none")
+        for score in scores[position]:
+            line.append(show(float(score)), style=_heat(float(score)))
+        out.print(line, no_wrap=True)
+    if width == 2:
+        out.print(Text(f"shades: {_SHADES.strip()} from low to high; blank is below 0.17", "dim"))
+
+
+def _heat(score: float) -> str:
+    """Return a terminal colour from grey over yellow to red."""
+    return ("bright_black", "cyan", "green", "yellow", "red", "bright_red")[min(int(score * 6), 5)]

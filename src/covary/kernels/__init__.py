@@ -1,0 +1,18 @@
+"""Numba functions: arrays in, arrays out.
+
+The submodules are loaded when they are first used, because importing numba takes longer than all
+the rest of covary: ``from covary import kernels``, then ``kernels.step.discretize(...)``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+_SUBMODULES = ("columns", "cubes", "intervals", "partition", "step", "tables")
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"covary.kernels.{name}")
+    raise AttributeError(f"module 'covary.kernels' has no attribute {name!r}")

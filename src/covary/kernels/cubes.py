@@ -1,0 +1,92 @@
+"""Hypercubes: the cells that the columns discretised so far cut the rows into.
+
+Every row carries the number of its cube, 0 .. n_cubes - 1. A row that is alone in its cube
+carries n_cubes: its entropy is 0 in every finer partition, so no later step needs it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, types, uint32, uint64
+
+from covary.kernels.jit import CODES, FLOATS, ROWS, kernel
+
+_GROUPED = types.Tuple((types.float64[::1], types.uint8[::1], types.uint64[::1]))
+
+
+@kernel(_GROUPED(ROWS, FLOATS, CODES, int64, ROWS, int64))
+def group_by_cube(order, values, codes, n_bins, cubes, n_cubes):
+    """Return target values and condition codes cube by cube, and where each cube starts.
+
+    First come the cubes with the rows that have a condition, then the same cubes with the rows
+    whose condition is missing (code ``n_bins``). Inside a cube the rows keep the order of the
+    target: a stable counting sort. The first value of a cube is subtracted from all its values,
+    against cancellation.
+    """
+    one = uint64(1)
+    present = uint64(n_bins)
+    alone = uint64(n_cubes)
+    last = alone + alone
+    n = uint64(values.size)
+    starts = np.zeros(last + uint64(2), np.uint64)
+    groups = np.empty(n, np.uint32)
+    for r in range(n):
+        row = order[r]
+        group = uint64(cubes[row])
+        if group == alone:
+            group = last
+        elif uint64(codes[row]) == present:
+            group += alone
+        groups[r] = uint32(group)
+        starts[group + one] += one
+    for c in range(last + one):
+        starts[c + one] += starts[c]
+    fill = starts[: last + one].copy()
+    grouped_values = np.empty(n, np.float64)
+    grouped_codes = np.empty(n, np.uint8)
+    for r in range(n):
+        group = groups[r]
+        at = fill[group]
+        fill[group] = at + one
+        grouped_values[at] = values[r]
+        grouped_codes[at] = codes[order[r]]
+    for c in range(last):
+        if starts[c] < starts[c + one]:
+            first = grouped_values[starts[c]]
+            for at in range(starts[c], starts[c + one]):
+                grouped_values[at] -= first
+    return grouped_values, grouped_codes, starts
+
+
+@kernel(types.Tuple((types.uint32[::1], types.int64))(ROWS, int64, CODES, CODES, int64))
+def refine_cubes(cubes, n_cubes, codes, bin_of_code, n_bins):
+    """Return the cubes cut further by a discretised column, and how many there are.
+
+    ``bin_of_code`` maps a code of the column to its merged bin, 0 .. n_bins - 1. The new cubes
+    are numbered by old cube, then bin, whatever the order of the rows.
+    """
+    one = uint64(1)
+    width = uint64(n_bins)
+    alone = uint64(n_cubes)
+    counts = np.zeros(alone * width, np.uint32)
+    for r in range(uint64(cubes.size)):
+        cube = uint64(cubes[r])
+        if cube != alone:
+            counts[cube * width + uint64(bin_of_code[codes[r]])] += uint32(1)
+    number = uint32(0)
+    singleton = uint32(0xFFFFFFFF)
+    for cell in range(uint64(counts.size)):
+        if counts[cell] == 1:
+            counts[cell] = singleton
+        elif counts[cell] > 1:
+            counts[cell] = number
+            number += uint32(1)
+    refined = np.empty(cubes.size, np.uint32)
+    for r in range(uint64(cubes.size)):
+        cube = uint64(cubes[r])
+        refined[r] = number
+        if cube != alone:
+            cell = counts[cube * width + uint64(bin_of_code[codes[r]])]
+            if cell != singleton:
+                refined[r] = cell
+    return refined, int64(number)

@@ -1,0 +1,59 @@
+"""How every kernel is compiled, and a word to the user when compiling takes long."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit, types
+from numba.core import event
+
+# Signatures are explicit so that a kernel is compiled once, for one set of types, and never
+# again because an argument happened to be writable: writable arrays convert to read-only ones.
+FLOATS = types.Array(types.float64, 1, "C", readonly=True)
+CODES = types.Array(types.uint8, 1, "C", readonly=True)
+ROWS = types.Array(types.uint32, 1, "C", readonly=True)
+
+NOTICE_AFTER_SECONDS = 2.0
+
+
+def kernel(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function for one signature, without the interpreter lock, cached on disk.
+
+    A product and a sum may be fused into one rounding; nothing else is reordered.
+    """
+    compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(
+        signature, nogil=True, cache=True, error_model="numpy", fastmath={"contract"}
+    )
+    return compiled
+
+
+class _CompilationNotice(event.Listener):
+    """Tell once on standard error that kernels are being compiled, if it takes long."""
+
+    def __init__(self) -> None:
+        self.compiling = 0
+        self.timer: threading.Timer | None = None
+
+    def on_start(self, event: event.Event) -> None:
+        self.compiling += 1
+        if self.timer is None:
+            self.timer = threading.Timer(NOTICE_AFTER_SECONDS, self.say)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def on_end(self, event: event.Event) -> None:
+        self.compiling -= 1
+
+    def say(self) -> None:
+        if self.compiling and sys.stderr is not None:
+            print(
+                "covary: compiling its kernels for this machine: half a minute, only this once",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+event.register("numba:compile", _CompilationNotice())

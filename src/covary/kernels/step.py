@@ -1,0 +1,128 @@
+"""Steps of UDS: discretise the condition for the target, given the cubes so far."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float64, int64, types
+
+from covary.kernels.cubes import group_by_cube
+from covary.kernels.intervals import interval_costs, outer_costs, undivided_costs
+from covary.kernels.jit import CODES, FLOATS, ROWS, kernel
+from covary.kernels.partition import _TOLERANCE, best_partitions, part_ends, sum_over_parts
+
+# Stays what it is when logarithms are added to it.
+UNREGULARIZED = -np.inf
+
+
+@kernel(
+    types.Tuple((float64, types.uint8[::1]))(
+        ROWS, FLOATS, float64, CODES, int64, ROWS, int64, FLOATS, float64
+    )
+)
+def discretize(order, values, entropy, codes, n_bins, cubes, n_cubes, increments, log_cells):
+    """Return h(target | cubes, discretised condition) and the last initial bin of each part.
+
+    Parameters
+    ----------
+    order, values, entropy : rows by ascending target (missing last), the sorted target values
+        of the rows that have one, and their cumulative entropy
+    codes, n_bins : initial bin of the condition in every row; code ``n_bins`` is missing
+    cubes, n_cubes : the cube of every row
+    increments : table of g(t) - g(t - 1)
+    log_cells : log beta + sum of log e_i, the regulariser's denominator in Eq. 5; or
+        ``UNREGULARIZED``
+    """
+    n = values.size
+    everything = np.array([n_bins - 1], np.uint8)
+    if n < 2 or entropy <= 0.0 or n_bins == 0:
+        return 0.0, everything
+    cell_values, cell_codes, starts = group_by_cube(order, values, codes, n_bins, cubes, n_cubes)
+    missing, missing_cells = undivided_costs(cell_values, starts[n_cubes:-1], increments)
+    starts = starts[: n_cubes + 1]
+    coarsest, coarsest_cells = undivided_costs(cell_values, starts, increments)
+    undivided = max((coarsest + missing) / n, 0.0)
+    if n_bins == 1:
+        return undivided, everything
+
+    # Bounds that often decide before the costs of all intervals are needed. They are exact: no
+    # partition costs less than the finest, and none but the coarsest has less joint entropy than
+    # the best cut in two; without regulariser the finest wins unless a merge is free. Cells of
+    # few rows have little entropy by chance alone: there the bound is not worth its time.
+    whole = n * entropy
+    free = log_cells == UNREGULARIZED
+    if free or n > 2 * n_cubes * n_bins:
+        finest, splits, merges = outer_costs(
+            cell_values, cell_codes, starts, n_bins, increments, free
+        )
+        if free:
+            if merges.min() > 2.0 * _TOLERANCE * whole:
+                return max((finest + missing) / n, 0.0), np.arange(n_bins).astype(np.uint8)
+        else:
+            gain = (coarsest - finest) / whole
+            price = (coarsest_cells - splits.max()) / (n * log_cells)
+            if gain < price * (1.0 - 1e-9):
+                return undivided, everything
+
+    intervals = interval_costs(cell_values, cell_codes, starts, n_bins, increments)
+    least, start = best_partitions(intervals, n_bins, whole)
+    best = np.inf
+    parts = 1
+    for candidate in range(1, n_bins + 1):
+        objective = (least[candidate - 1, n_bins - 1] + missing) / whole
+        if not free:
+            cells = missing_cells
+            cells += sum_over_parts(part_ends(start, candidate), intervals, 1)
+            objective += (np.log(n) - cells / n) / log_cells
+        if objective < best - _TOLERANCE:
+            best = objective
+            parts = candidate
+    conditional = (least[parts - 1, n_bins - 1] + missing) / n
+    return max(conditional, 0.0), part_ends(start, parts)
+
+
+_COLUMNS = types.Tuple(
+    (
+        types.Array(types.uint32, 2, "C", readonly=True),
+        types.Array(types.float64, 2, "C", readonly=True),
+        types.Array(types.int64, 1, "C", readonly=True),
+        FLOATS,
+    )
+)
+_BINS = types.Tuple(
+    (
+        types.Array(types.uint8, 2, "C", readonly=True),
+        types.Array(types.int64, 1, "C", readonly=True),
+    )
+)
+_PAIRS = types.Array(types.int64, 2, "C", readonly=True)
+
+
+@kernel(types.float64[::1](_COLUMNS, _BINS, _PAIRS, FLOATS, FLOATS))
+def pair_entropies(columns, bins, pairs, increments, log_cells):
+    """Return h(target | discretised condition) for many pairs of columns (condition, target).
+
+    Parameters
+    ----------
+    columns : orders, values, numbers of present values and entropies of all columns
+    bins : codes and numbers of the initial bins of all columns
+    log_cells : of every column as a condition, as for ``discretize``
+    """
+    orders, values, n_present, entropies = columns
+    codes, counts = bins
+    cubes = np.zeros(orders.shape[1], np.uint32)
+    found = np.empty(len(pairs))
+    for k in range(len(pairs)):
+        condition = pairs[k, 0]
+        target = pairs[k, 1]
+        found[k], _ = discretize(
+            orders[target],
+            values[target, : n_present[target]],
+            entropies[target],
+            codes[condition],
+            counts[condition],
+            cubes,
+            1,
+            increments,
+            log_cells[condition],
+        )
+    return found

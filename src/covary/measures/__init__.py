@@ -1,0 +1,39 @@
+"""Dependence measures, one file each, found by name.
+
+A file in this folder registers its measures with `covary.measures.base.register`; nothing else
+has to know about it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+from covary import errors
+from covary.measures.base import Explanation, Measure, Registered, Step, registered
+
+__all__ = ["Explanation", "Measure", "Registered", "Step", "all_measures", "find_measure"]
+
+
+def all_measures() -> dict[str, Registered]:
+    """Return every registered measure by name."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return dict(sorted(registered().items()))
+
+
+def find_measure(measure: str | Measure, **parameters: Any) -> Measure:
+    """Return a measure by its registered name, or the given one, with these parameters.
+
+    Examples
+    --------
+    >>> find_measure("uds", beta=10)
+    UDS(beta=10, scale='range', order='entropy', regularize=True)
+    """
+    known = all_measures()
+    if isinstance(measure, Measure):
+        return measure.with_parameters(parameters)
+    if not isinstance(measure, str) or measure not in known:
+        raise errors.unknown_measure(measure, list(known))
+    return known[measure].make(parameters)

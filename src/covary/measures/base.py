@@ -1,0 +1,162 @@
+"""What a measure is, how it is registered, and what an explanation looks like."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from covary import errors
+from covary.prepare import Prepared, prepare
+
+
+@dataclass(frozen=True)
+class Step:
+    """One column explained by those before it.
+
+    Parameters
+    ----------
+    target : the column that is explained
+    given : the columns before it, in their order
+    explained : the fraction of the target's cumulative entropy that they explain, 0 to 1
+    bins : into how many bins the last of ``given`` was cut for this step (missing not counted)
+    cuts : where, in that column's own units: each bin but the last ends with this value
+    rows : how many rows have a value of the target
+    """
+
+    target: str
+    given: tuple[str, ...]
+    explained: float
+    bins: int
+    cuts: tuple[Any, ...]
+    rows: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A score and where it comes from; ``str()`` says it in words."""
+
+    score: float
+    order: tuple[str, ...]
+    steps: tuple[Step, ...]
+    measure: str
+    rows: int
+
+    def __str__(self) -> str:
+        lines = [f"{self.measure} = {self.score:.4f} for {' -> '.join(self.order)}"]
+        for step in self.steps:
+            lines.append(
+                f"  {step.target}: {step.explained:.4f} explained by {' and '.join(step.given)}"
+            )
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain lists and dictionaries."""
+        return dataclasses.asdict(self)
+
+
+class Measure(ABC):
+    """A dependence measure with its parameters; subclasses are frozen dataclasses."""
+
+    def score(self, data: Any, columns: Sequence[Any] | None = None) -> float:
+        """Return the dependence among the columns (all usable ones if None), a float."""
+        prepared = prepare(data, columns)
+        return self.score_set(prepared, _at_least_two(prepared))
+
+    def explain(self, data: Any, columns: Sequence[Any] | None = None) -> Explanation:
+        """Return the score with the steps that it is made of, if the measure has such."""
+        prepared = prepare(data, columns)
+        return self.explain_set(prepared, _at_least_two(prepared))
+
+    @abstractmethod
+    def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
+        """Return the score of the columns at these positions."""
+
+    def score_sets(
+        self, prepared: Prepared, sets: Sequence[Sequence[int]]
+    ) -> npt.NDArray[np.float64]:
+        """Return the scores of many sets; faster than one by one where a measure can share."""
+        return np.array([self.score_set(prepared, columns) for columns in sets])
+
+    def explain_set(self, prepared: Prepared, columns: Sequence[int]) -> Explanation:
+        """Return the explanation of the columns at these positions."""
+        raise errors.no_explanation(self.name)
+
+    @property
+    def name(self) -> str:
+        """The registered name that is nearest to this measure's parameters."""
+        mine = [entry for entry in registered().values() if entry.cls is type(self)]
+        fits = [e for e in mine if all(getattr(self, k) == v for k, v in e.fixed.items())]
+        return max(fits, key=lambda entry: len(entry.fixed)).name if fits else type(self).__name__
+
+    def with_parameters(self, parameters: Mapping[str, Any]) -> Measure:
+        """Return the same measure with some parameters changed."""
+        if not parameters:
+            return self
+        _refuse_unknown(self.name, type(self), parameters)
+        changed: Measure = dataclasses.replace(self, **parameters)  # type: ignore[type-var]
+        return changed
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A measure by its public name: the class, and the parameters that the name stands for."""
+
+    name: str
+    cls: type[Measure]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> str:
+        """The first line of the measure's documentation."""
+        return (self.cls.__doc__ or "").strip().splitlines()[0]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters with their defaults."""
+        return {
+            parameter.name: self.fixed.get(parameter.name, parameter.default)
+            for parameter in dataclasses.fields(self.cls)  # type: ignore[arg-type]
+        }
+
+    def make(self, parameters: Mapping[str, Any]) -> Measure:
+        """Return the measure with these parameters."""
+        _refuse_unknown(self.name, self.cls, parameters)
+        return self.cls(**{**self.fixed, **parameters})
+
+
+_registered: dict[str, Registered] = {}
+M = TypeVar("M", bound=type[Measure])
+
+
+def register(name: str, **fixed: Any) -> Callable[[M], M]:
+    """Give a measure class a public name, with the parameters that the name fixes."""
+
+    def add(cls: M) -> M:
+        _registered[name] = Registered(name, cls, fixed)
+        return cls
+
+    return add
+
+
+def registered() -> dict[str, Registered]:
+    """Return the measures whose files have been loaded, by name."""
+    return _registered
+
+
+def _refuse_unknown(measure: str, cls: type[Measure], parameters: Mapping[str, Any]) -> None:
+    known = [parameter.name for parameter in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    for name in parameters:
+        if name not in known:
+            raise errors.unknown_parameter(measure, name, known)
+
+
+def _at_least_two(prepared: Prepared) -> Sequence[int]:
+    if len(prepared.names) < 2:
+        raise errors.too_few_columns(prepared.names)
+    return range(len(prepared.names))

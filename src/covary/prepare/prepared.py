@@ -1,0 +1,131 @@
+"""Prepared columns: sort order, scaled values, cumulative entropy and initial bins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from covary import kernels
+from covary.prepare.sorting import sorted_rows
+from covary.table import Table, read_table
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Equal-frequency initial bins of every column.
+
+    Parameters
+    ----------
+    codes : for each column the bin of every row; ``counts`` of the column where it is missing
+    counts : how many bins each column has, the missing cells not counted
+    ends : for each column, where its bins end in the sorted values, exclusive
+    """
+
+    codes: npt.NDArray[np.uint8]
+    counts: npt.NDArray[np.int64]
+    ends: tuple[npt.NDArray[np.uint32], ...]
+
+
+class Prepared:
+    """A table with every column sorted once; all arrays are read-only, one line per column.
+
+    Attributes
+    ----------
+    table : the table itself
+    orders : rows by ascending value, rows with a missing cell last
+    values : the sorted values mapped to [0, 1]; only the first ``n_present`` mean anything
+    n_present : how many cells are not missing
+    entropies : cumulative entropy of the values that are mapped to [0, 1]; 0 for a constant
+    widths : range in the column's own units; times ``entropies``, the entropy in those units
+    """
+
+    def __init__(self, table: Table) -> None:
+        n_columns, n_rows = len(table.columns), table.n_rows
+        self.table = table
+        self.orders = np.empty((n_columns, n_rows), np.uint32)
+        self.values = np.empty((n_columns, n_rows))
+        self.n_present = np.empty(n_columns, np.int64)
+        self.entropies = np.empty(n_columns)
+        self.widths = np.empty(n_columns)
+        increments = kernels.tables.increments(n_rows)
+        for position, column in enumerate(table.columns):
+            order, n_present = sorted_rows(column.values)
+            values = self.values[position, :n_present]
+            np.take(column.values, order[:n_present], out=values)
+            self.orders[position] = order
+            self.n_present[position] = n_present
+            self.widths[position] = _map_to_unit(values)
+            self.entropies[position] = kernels.columns.cumulative_entropy(values, increments)
+        for array in (self.orders, self.values, self.n_present, self.entropies, self.widths):
+            array.flags.writeable = False
+        self._bins: dict[int, Bins] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.names
+
+    @property
+    def n_rows(self) -> int:
+        return self.table.n_rows
+
+    def has_missing(self, position: int) -> bool:
+        """Return whether a column has missing cells."""
+        return bool(self.n_present[position] < self.n_rows)
+
+    def bins(self, beta: int) -> Bins:
+        """Return the at most ``beta`` initial bins of every column."""
+        if beta not in self._bins:
+            self._bins[beta] = self._initial_bins(beta)
+        return self._bins[beta]
+
+    def _initial_bins(self, beta: int) -> Bins:
+        codes = np.empty(self.orders.shape, np.uint8)
+        ends = []
+        for position, n_present in enumerate(self.n_present):
+            ends.append(
+                kernels.columns.initial_bins(
+                    self.orders[position], self.values[position, :n_present], beta, codes[position]
+                )
+            )
+        counts = np.array([each.size for each in ends], np.int64)
+        codes.flags.writeable = counts.flags.writeable = False
+        return Bins(codes, counts, tuple(ends))
+
+    def ranks(self, position: int) -> npt.NDArray[np.uint64]:
+        """Return the rank of every row among the distinct values; missing cells rank last."""
+        n_present = self.n_present[position]
+        values = self.values[position, :n_present]
+        steps = np.zeros(n_present, np.uint64)
+        steps[1:] = values[1:] != values[:-1]
+        ranks = np.full(self.n_rows, n_present, np.uint64)
+        ranks[self.orders[position, :n_present]] = np.cumsum(steps)
+        return ranks
+
+    def upper_ends(self, position: int, bins: Bins, which: Sequence[int]) -> list[Any]:
+        """Return the largest values of these initial bins, in the column's own units."""
+        column = self.table.columns[position]
+        rows = self.orders[position, bins.ends[position][np.asarray(which, dtype=int)] - 1]
+        return [column.in_own_units(float(value)) for value in column.values[rows]]
+
+
+def prepare(data: Any, columns: Sequence[Any] | None = None) -> Prepared:
+    """Return the prepared columns of anything that `read_table` takes."""
+    return Prepared(read_table(data, columns))
+
+
+def _map_to_unit(values: npt.NDArray[np.float64]) -> float:
+    """Map sorted values to [0, 1] in place and return their range."""
+    if values.size == 0 or values[0] == values[-1]:
+        values[:] = 0.0
+        return 0.0
+    # Halving first keeps the range of the largest doubles finite.
+    low = 0.5 * values[0]
+    half = 0.5 * values[-1] - low
+    values *= 0.5
+    values -= low
+    values /= half
+    return float(half) * 2.0
