@@ -13,6 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+if TYPE_CHECKING:
+    from covary.api import explain, matrix, score
+    from covary.errors import CovaryError, CovaryWarning
+    from covary.measures import Explanation, Step
+    from covary.measures.uds import UDS
+
+__all__ = [
+    "UDS",
+    "CovaryError",
+    "CovaryWarning",
+    "Explanation",
+    "Step",
+    "__version__",
+    "explain",
+    "matrix",
+    "score",
+]
+
 # Loaded when first used: importing covary must not cost the time of what it stands on.
 _HOME = {
     "score": "covary.api",
@@ -24,14 +42,6 @@ _HOME = {
     "CovaryError": "covary.errors",
     "CovaryWarning": "covary.errors",
 }
-
-__all__ = [*_HOME, "__version__"]
-
-if TYPE_CHECKING:
-    from covary.api import explain, matrix, score
-    from covary.errors import CovaryError, CovaryWarning
-    from covary.measures import Explanation, Step
-    from covary.measures.uds import UDS
 
 
 def __getattr__(name: str) -> Any:

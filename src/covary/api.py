@@ -48,6 +48,7 @@ def score(
     >>> x = np.linspace(-1, 1, 1000)
     >>> round(covary.score(np.column_stack([x, x**2]), beta=10), 2)
     0.73
+
     """
     return find_measure(measure, **parameters).score(data, columns)
 
@@ -71,6 +72,7 @@ def explain(
     >>> print(covary.explain(np.column_stack([x, np.round(x)])))
     uds = 1.0000 for x0 -> x1
       x1: 1.0000 explained by x0
+
     """
     return find_measure(measure, **parameters).explain(data, columns)
 
@@ -106,6 +108,7 @@ def matrix(
     array([[1., 1., 0.],
            [1., 1., 0.],
            [0., 0., 0.]])
+
     """
     found = find_measure(measure, **parameters)
     prepared = prepare(data, columns)

@@ -50,7 +50,7 @@ def _run() -> int:
     from covary.errors import CovaryError
 
     try:
-        code = command.main(standalone_mode=False)
+        code = command.main(prog_name="covary", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except CovaryError as error:
         click.echo(f"covary: {printable(str(error))}", err=True)

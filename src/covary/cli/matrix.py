@@ -9,13 +9,34 @@ import click
 from covary.cli import options, output
 
 
+def _writable(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """Refuse a format that cannot be written before anything is computed."""
+    if path is not None and not path.lower().endswith((".csv", ".parquet")):
+        raise click.BadParameter(f"end the file in .csv or .parquet, not '{path}'")
+    return path
+
+
 @click.command("matrix")
 @options.file
 @options.columns
 @options.measure
 @options.jobs
-@click.option("--top", default=10, show_default=True, type=click.IntRange(min=0), help="List the best pairs.")
-@click.option("--output", "-o", "path", type=click.Path(), help="Write all scores to a .csv or .parquet file.")
+@click.option(
+    "--top",
+    "-t",
+    default=10,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="How many of the best pairs to list.",
+)
+@click.option(
+    "--output",
+    "-o",
+    "path",
+    type=click.Path(),
+    callback=_writable,
+    help="Write all scores to a .csv or .parquet file.",
+)
 @options.as_json
 def command(
     file: str,
@@ -27,7 +48,7 @@ def command(
     path: str | None,
     as_json: bool,
 ) -> None:
-    """Score every pair of columns of FILE.
+    r"""Score every pair of columns of FILE.
 
     \b
     Examples:

@@ -64,7 +64,7 @@ def print_json(document: Any) -> None:
 def notices() -> Iterator[None]:
     """Show warnings as one line each on standard error."""
 
-    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *where: Any, **how: Any) -> None:
         text = printable(" ".join(str(message).split()))
         prefix = "" if issubclass(category, CovaryWarning) else f"{category.__name__}: "
         click.echo(f"covary: note: {prefix}{text}", err=True)
@@ -116,7 +116,8 @@ def print_best_pairs(
     if not pairs:
         out.print("\nNo pair scores above 0.")
         return
-    listing = table("#score", "column", "column", title=f"The best {len(pairs)} pairs")
+    title = f"The best {len(pairs)} pairs" if len(pairs) > 1 else "The best pair"
+    listing = table("#score", "column", "column", title=title)
     for first, second, score in pairs:
         listing.add_row(f"{score:.4f}", cell(first), cell(second))
     out.print()
@@ -124,6 +125,7 @@ def print_best_pairs(
 
 
 _SHADES = " ·░▒▓█"
+_HEAT = ("bright_black", "cyan", "green", "yellow", "red", "bright_red")
 
 
 def print_matrix(out: Console, scores: npt.NDArray[np.float64], names: Sequence[str]) -> None:
@@ -134,26 +136,20 @@ def print_matrix(out: Console, scores: npt.NDArray[np.float64], names: Sequence[
     label = longest + len(str(len(names))) + 2
     room = out.width - label
     if len(names) * 5 <= room:
-        width, show = 5, lambda score: f"{score:5.2f}"
+        width = 5
     elif len(names) * 2 <= room:
-        width, show = 2, lambda score: _SHADES[min(int(score * 6), 5)] * 2
+        width = 2
     else:
         out.print(f"{len(names)} columns are too many to show here: -o FILE.csv writes them all")
         return
-    numbers = "".join(f"{position % 10**width:>{width}}" for position in range(1, len(names) + 1))
-    if width == 2 and len(names) > 9:
-        numbers = "".join(f"{position % 100:>2}" for position in range(1, len(names) + 1))
+    numbers = "".join(f"{position % 100:>{width}}" for position in range(1, len(names) + 1))
     out.print(Text(" " * label + numbers, style="dim"), no_wrap=True)
     for position, name in enumerate(names):
         line = Text(f"{position + 1:>{label - longest - 2}} ", style="dim")
         line.append(f"{printable(name)[:longest]:<{longest}} ", style="none")
         for score in scores[position]:
-            line.append(show(float(score)), style=_heat(float(score)))
+            shade = min(int(score * len(_SHADES)), len(_SHADES) - 1)
+            line.append(f"{score:5.2f}" if width == 5 else _SHADES[shade] * 2, style=_HEAT[shade])
         out.print(line, no_wrap=True)
     if width == 2:
         out.print(Text(f"shades: {_SHADES.strip()} from low to high; blank is below 0.17", "dim"))
-
-
-def _heat(score: float) -> str:
-    """Return a terminal colour from grey over yellow to red."""
-    return ("bright_black", "cyan", "green", "yellow", "red", "bright_red")[min(int(score * 6), 5)]

@@ -24,7 +24,7 @@ def command(
     parameters: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Score how strongly columns depend on each other, from 0 to 1.
+    r"""Score how strongly columns depend on each other, from 0 to 1.
 
     Uses every usable column of FILE unless --columns names some, and says which column is
     explained by which.

@@ -68,6 +68,7 @@ def outer_costs(values, codes, starts, n_bins, increments, with_merges):
     finest : cost of the initial bins themselves, below which no partition can go
     splits : sum of g(n) over the cells when the bins are cut in two after bin 0, 1, ...
     merges : what merging bins k and k + 1 of the finest partition adds to its cost
+
     """
     one = uint64(1)
     width = uint64(n_bins)

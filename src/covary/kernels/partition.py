@@ -19,8 +19,8 @@ SPLITS = types.Array(types.uint8, 2, "C", readonly=True)
 def best_partitions(intervals, n_bins, whole):
     """Return the least costs of bins 0 .. i in l + 1 parts, and where the last part starts.
 
-    ``intervals[j, i, 0]`` is the cost of the interval j .. i, so a partition costs the plain sum of its
-    parts; ``whole`` is the scale against which equal costs are told.
+    ``intervals[j, i, 0]`` is the cost of the interval j .. i, so a partition costs the plain sum
+    of its parts; ``whole`` is the scale against which equal costs are told.
     """
     slack = _TOLERANCE * whole
     least = np.zeros((n_bins, n_bins))

@@ -31,17 +31,18 @@ def discretize(order, values, entropy, codes, n_bins, cubes, n_cubes, increments
     increments : table of g(t) - g(t - 1)
     log_cells : log beta + sum of log e_i, the regulariser's denominator in Eq. 5; or
         ``UNREGULARIZED``
+
     """
     n = values.size
-    everything = np.array([n_bins - 1], np.uint8)
-    if n < 2 or entropy <= 0.0 or n_bins == 0:
+    everything = np.array([max(n_bins - 1, 0)], np.uint8)
+    if n < 2 or entropy <= 0.0:
         return 0.0, everything
     cell_values, cell_codes, starts = group_by_cube(order, values, codes, n_bins, cubes, n_cubes)
     missing, missing_cells = undivided_costs(cell_values, starts[n_cubes:-1], increments)
     starts = starts[: n_cubes + 1]
     coarsest, coarsest_cells = undivided_costs(cell_values, starts, increments)
     undivided = max((coarsest + missing) / n, 0.0)
-    if n_bins == 1:
+    if n_bins < 2:
         return undivided, everything
 
     # Bounds that often decide before the costs of all intervals are needed. They are exact: no
@@ -106,6 +107,7 @@ def pair_entropies(columns, bins, pairs, increments, log_cells):
     columns : orders, values, numbers of present values and entropies of all columns
     bins : codes and numbers of the initial bins of all columns
     log_cells : of every column as a condition, as for ``discretize``
+
     """
     orders, values, n_present, entropies = columns
     codes, counts = bins

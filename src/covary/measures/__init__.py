@@ -30,6 +30,7 @@ def find_measure(measure: str | Measure, **parameters: Any) -> Measure:
     --------
     >>> find_measure("uds", beta=10)
     UDS(beta=10, scale='range', order='entropy', regularize=True)
+
     """
     known = all_measures()
     if isinstance(measure, Measure):

@@ -27,6 +27,7 @@ class Step:
     bins : into how many bins the last of ``given`` was cut for this step (missing not counted)
     cuts : where, in that column's own units: each bin but the last ends with this value
     rows : how many rows have a value of the target
+
     """
 
     target: str
@@ -49,10 +50,10 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [f"{self.measure} = {self.score:.4f} for {' -> '.join(self.order)}"]
-        for step in self.steps:
-            lines.append(
-                f"  {step.target}: {step.explained:.4f} explained by {' and '.join(step.given)}"
-            )
+        lines += [
+            f"  {step.target}: {step.explained:.4f} explained by {' and '.join(step.given)}"
+            for step in self.steps
+        ]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

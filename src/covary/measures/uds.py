@@ -6,10 +6,10 @@ Nguyen, Mandros, Vreeken: Universal Dependency Analysis, SDM 2016.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -71,6 +71,7 @@ class UDS(Measure):
     >>> x = np.linspace(-1, 1, 1000)
     >>> UDS().score(np.column_stack([x, np.abs(x)])) > 0.5
     True
+
     """
 
     beta: int = 20
@@ -108,7 +109,9 @@ class UDS(Measure):
             kernels.tables.increments(prepared.n_rows),
             np.array(log_cells),
         )
-        return _explained(conditional, prepared.entropies[pairs[:, 1]])
+        weights = np.array([self.weight(prepared, target) for target in pairs[:, 1]])
+        gains = weights * _explained(conditional, prepared.entropies[pairs[:, 1]])
+        return np.asarray(_score(gains, weights))
 
     def explain_set(self, prepared: Prepared, columns: Sequence[int]) -> Explanation:
         chain = self._best_chain(prepared, columns)
@@ -130,24 +133,16 @@ class UDS(Measure):
     def entropy_order(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
         """Return the columns by descending entropy; see the notes on equal entropies."""
         entropy = {column: self.weight(prepared, column) for column in columns}
+        order = sorted(columns, key=lambda column: -entropy[column])
         if self.scale is None:
-            return sorted(columns, key=lambda column: -entropy[column])
-        order: list[int] = []
-        descending = sorted(columns, key=lambda column: (-entropy[column], column))
-        previous = math.inf
-        level = 0
-        levels = []
-        for column in descending:
-            level += entropy[column] < previous * (1 - _EQUAL)
-            previous = entropy[column]
-            levels.append((level, column))
-        content: dict[int, int] | None = None
-        for _, group in groupby(levels, key=lambda pair: pair[0]):
-            equal = [column for _, column in group]
-            if len(equal) > 1 and entropy[equal[0]] > 0:
-                content = content or _contents(prepared, columns)
-                equal.sort(key=content.__getitem__)
-            order += equal
+            return order
+        level = {order[0]: 0}
+        for above, column in pairwise(order):
+            lower = entropy[column] < entropy[above] * (1 - _EQUAL)
+            level[column] = level[above] + lower
+        if level[order[-1]] < len(order) - 1 and entropy[order[0]] > 0:
+            content = _contents(prepared, level)
+            order.sort(key=lambda column: (level[column], content[column]))
         return order
 
     def weight(self, prepared: Prepared, column: int) -> float:
@@ -158,9 +153,10 @@ class UDS(Measure):
     def _best_of_all_orders(self, prepared: Prepared, columns: Sequence[int]) -> Chain:
         """Return the best chain over all orders; what orders have in common is computed once.
 
-        A constant explains nothing and is explained by anything: it goes last.
+        A constant explains nothing and is explained by anything: it goes last. (One with gaps may
+        explain by them.)
         """
-        vary = [column for column in columns if prepared.entropies[column] > 0]
+        vary = [c for c in columns if prepared.entropies[c] > 0 or prepared.has_missing(c)]
         if len(vary) > MOST_COLUMNS_EXACT:
             raise errors.too_many_orders(len(vary), MOST_COLUMNS_EXACT)
         constant = [column for column in columns if column not in vary]
@@ -237,6 +233,7 @@ class Chain:
         part that they were merged into
     explained : the fraction of the last column that the others explain
     gain, total : the sums that make the score
+
     """
 
     prepared: Prepared
@@ -250,7 +247,7 @@ class Chain:
 
     @property
     def score(self) -> float:
-        return min(self.gain / self.total, 1.0) if self.total > 0 else 0.0
+        return float(_score(self.gain, self.total))
 
     @cached_property
     def log_cells(self) -> float:
@@ -276,7 +273,9 @@ class Chain:
         missing = self.prepared.has_missing(self.columns[-2])
         if self.ends.size == 1 and not missing:
             return self.parent._cubes
-        bin_of_code = np.searchsorted(self.ends, np.arange(self.bins.counts[self.columns[-2]] + 1)).astype(np.uint8)
+        bin_of_code = np.searchsorted(
+            self.ends, np.arange(self.bins.counts[self.columns[-2]] + 1)
+        ).astype(np.uint8)
         cubes: tuple[npt.NDArray[np.uint32], int] = kernels.cubes.refine_cubes(
             self.parent.cubes,
             self.parent.n_cubes,
@@ -292,7 +291,8 @@ class Chain:
 
     def as_step(self) -> Step:
         """Return the last step in the user's terms."""
-        assert self.bins is not None and self.ends is not None
+        assert self.bins is not None
+        assert self.ends is not None
         names = [self.prepared.names[position] for position in self.columns]
         cuts = self.prepared.upper_ends(self.columns[-2], self.bins, self.ends[:-1].tolist())
         return Step(
@@ -306,24 +306,37 @@ class Chain:
 
 
 def _explained(conditional: Any, entropy: Any) -> Any:
-    """Return the fraction of an entropy that is gone under a condition; 0 for a constant."""
-    fraction = 1.0 - conditional / np.where(entropy > 0, entropy, np.inf)
-    # What is left of rounding must not rank one set above another.
-    return np.where((entropy > 0) & (fraction > _EQUAL), np.minimum(fraction, 1.0), 0.0)
+    """Return the fraction of an entropy that is gone under a condition; 0 for a constant.
 
-
-def _contents(prepared: Prepared, columns: Sequence[int]) -> dict[int, int]:
-    """Return a number for each column that tells columns of one set apart by what they hold.
-
-    It is a hash of how a column's ranks meet the ranks of the others, the same in whatever order
-    columns and rows come, and in whatever units.
+    What is nothing or everything but for rounding is exactly that, so that rounding does not rank
+    one set above another.
     """
-    ranks = {column: prepared.ranks(column) for column in columns}
-    rows = np.zeros(prepared.n_rows, np.uint64)
-    for column in columns:
-        rows += _mixed(ranks[column])
-    rows = _mixed(rows)
-    return {column: int(_mixed(ranks[column] ^ rows).sum()) for column in columns}
+    left = conditional / np.where(entropy > 0, entropy, np.inf)
+    fraction = np.where(left < _EQUAL, 1.0, 1.0 - left)
+    return np.where((entropy > 0) & (fraction > _EQUAL), fraction, 0.0)
+
+
+def _score(gain: Any, total: Any) -> Any:
+    """Return Eq. 4: gains over entropies, 0/0 = 0."""
+    return np.minimum(gain / np.where(total > 0, total, np.inf), 1.0)
+
+
+def _contents(prepared: Prepared, level: Mapping[int, int]) -> dict[int, int]:
+    """Return a number for each column that tells columns of one level apart by what they hold.
+
+    It is a hash of how a column's ranks meet those of the others, the same in whatever order
+    columns and rows come and in whatever units: rows are named by the columns and columns by the
+    rows, in turn (colour refinement, as it is done for graphs).
+    """
+    ranks = {column: prepared.ranks(column) for column in level}
+    content = dict(level)
+    for _ in range(3):
+        rows = np.zeros(prepared.n_rows, np.uint64)
+        for column, name in content.items():
+            rows += _mixed(ranks[column] ^ _mixed(np.array([name], np.uint64)))
+        for column in content:
+            content[column] = int(_mixed(ranks[column] ^ rows).sum())
+    return content
 
 
 def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

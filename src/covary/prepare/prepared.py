@@ -23,6 +23,7 @@ class Bins:
     codes : for each column the bin of every row; ``counts`` of the column where it is missing
     counts : how many bins each column has, the missing cells not counted
     ends : for each column, where its bins end in the sorted values, exclusive
+
     """
 
     codes: npt.NDArray[np.uint8]
@@ -41,6 +42,7 @@ class Prepared:
     n_present : how many cells are not missing
     entropies : cumulative entropy of the values that are mapped to [0, 1]; 0 for a constant
     widths : range in the column's own units; times ``entropies``, the entropy in those units
+
     """
 
     def __init__(self, table: Table) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,9 +18,7 @@ def sorted_rows(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.uint32]
     if n_missing == 0:
         return _order(np.ascontiguousarray(values)), values.size
     rows = np.flatnonzero(~missing).astype(np.uint32)
-    order = np.concatenate(
-        [rows[_order(values[rows])], np.flatnonzero(missing).astype(np.uint32)]
-    )
+    order = np.concatenate([rows[_order(values[rows])], np.flatnonzero(missing).astype(np.uint32)])
     return order, rows.size
 
 
@@ -32,20 +32,18 @@ def _order(values: npt.NDArray[np.float64]) -> npt.NDArray[np.uint32]:
     n = values.size
     if n == 0:
         return np.zeros(0, np.uint32)
-    low, high = values.min(), values.max()
-    with np.errstate(over="ignore"):
-        spread = high - low
+    low = float(values.min())
+    spread = float(values.max()) - low
     row_bits = n.bit_length()
-    if 0.0 < spread < np.inf:
-        scale = float(2 ** (63 - row_bits)) / spread
-        if np.isfinite(scale):
-            keys = ((values - low) * scale).astype(np.uint64)
-            keys <<= np.uint64(row_bits)
-            keys |= np.arange(n, dtype=np.uint64)
-            keys.sort()
-            keys &= np.uint64((1 << row_bits) - 1)
-            order = keys.astype(np.uint32)
-            ordered = values[order]
-            if not (ordered[1:] < ordered[:-1]).any():
-                return order
+    scale = float(2 ** (63 - row_bits)) / spread if spread > 0.0 else math.inf
+    if 0.0 < scale < math.inf:
+        keys = ((values - low) * scale).astype(np.uint64)
+        keys <<= np.uint64(row_bits)
+        keys |= np.arange(n, dtype=np.uint64)
+        keys.sort()
+        keys &= np.uint64((1 << row_bits) - 1)
+        order = keys.astype(np.uint32)
+        ordered = values[order]
+        if not (ordered[1:] < ordered[:-1]).any():
+            return order
     return np.argsort(values, kind="stable").astype(np.uint32)

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import covary
+
+KERNELS = Path(covary.__file__).parent / "kernels"
+
+
+def pytest_configure(config):
+    """Drop compiled kernels older than any kernel source: numba looks at one file at a time."""
+    newest = max(source.stat().st_mtime for source in KERNELS.glob("*.py"))
+    for compiled in (KERNELS / "__pycache__").glob("*.nb[ic]"):
+        if compiled.stat().st_mtime < newest:
+            compiled.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def real_tables() -> Path:
+    """The folder of real tables, or a skip where it is not there."""
+    folder = Path(__file__).parents[2] / "shared" / "datasets"
+    if not folder.is_dir():
+        pytest.skip("the real tables are not on this machine")
+    return folder

@@ -1,0 +1,146 @@
+"""The public functions on the kinds of table that people have."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import covary
+from covary.errors import ColumnError, CovaryError, CovaryWarning, TableError
+
+
+@pytest.fixture(scope="module")
+def array():
+    rng = np.random.default_rng(0)
+    height = rng.normal(1.7, 0.1, 400)
+    return np.column_stack([height, np.round(height, 1), rng.random(400), np.ones(400)])
+
+
+NAMES = ["height", "rounded", "noise", "constant"]
+
+
+def as_pandas(array):
+    return pd.DataFrame(array, columns=NAMES)
+
+
+def as_polars(array):
+    return pl.DataFrame(dict(zip(NAMES, array.T, strict=True)))
+
+
+def as_arrow(array):
+    return pa.table(dict(zip(NAMES, array.T, strict=True)))
+
+
+@pytest.mark.parametrize("make", [as_pandas, as_polars, as_arrow])
+def test_every_kind_of_table_gives_the_same_score(array, make):
+    frame = make(array)
+    assert covary.score(frame, ["height", "rounded"]) == covary.score(array, [0, 1])
+    assert covary.score(frame) == covary.score(array)
+
+
+def test_a_file_gives_the_same_score(array, tmp_path):
+    as_pandas(array).to_csv(tmp_path / "t.csv", index=False)
+    as_polars(array).write_parquet(tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        path = tmp_path / name
+        assert covary.score(path, ["height", "rounded"]) == covary.score(array, [0, 1])
+        assert covary.score(str(path)) == covary.score(array)
+
+
+def test_the_matrix_holds_the_score_of_every_pair(array):
+    found = covary.matrix(array)
+    for i in range(4):
+        for j in range(4):
+            expected = covary.score(array, [i, j]) if i != j else float(i != 3)
+            assert found[i, j] == expected
+
+
+def test_the_matrix_is_the_kind_of_table_that_came_in(array):
+    expected = covary.matrix(array)
+    frame = covary.matrix(as_pandas(array))
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.index) == list(frame.columns) == NAMES
+    assert np.array_equal(frame.to_numpy(), expected)
+    frame = covary.matrix(as_polars(array))
+    assert isinstance(frame, pl.DataFrame)
+    assert frame["column"].to_list() == NAMES
+    assert np.array_equal(frame.select(NAMES).to_numpy(), expected)
+    frame = covary.matrix(as_arrow(array))
+    assert isinstance(frame, pa.Table)
+    assert frame.column_names == ["column", *NAMES]
+
+
+def test_the_matrix_of_named_columns_only(array):
+    frame = covary.matrix(as_pandas(array), ["noise", "height"])
+    assert list(frame.columns) == ["noise", "height"]
+
+
+@pytest.mark.parametrize("function", [covary.score, covary.explain, covary.matrix])
+def test_dependence_takes_two(function, array):
+    with pytest.raises(ColumnError, match="at least two columns, there is only 'noise' to use"):
+        function(as_pandas(array), ["noise"])
+    with pytest.raises(CovaryError, match=r"the table has no columns"):
+        function(as_pandas(array), [])
+
+
+def test_text_is_left_out_aloud(array):
+    frame = as_pandas(array).assign(who="someone")
+    with pytest.warns(CovaryWarning, match=r"left out: 'who' \(text\)") as caught:
+        score = covary.score(frame)
+    assert caught[0].filename == __file__
+    assert score == covary.score(array)
+    with pytest.raises(ColumnError, match="column 'who' cannot be used: it is text"):
+        covary.score(frame, ["height", "who"])
+
+
+def test_few_rows_are_warned_about(array):
+    with pytest.warns(CovaryWarning, match="only 99 rows"):
+        covary.score(array[:99])
+
+
+def test_an_unknown_column_is_told_the_nearest(array):
+    with pytest.raises(ColumnError, match=r"no column 'heigth'. Did you mean 'height'\?"):
+        covary.score(as_pandas(array), ["heigth", "noise"])
+
+
+def test_too_few_rows(array):
+    with pytest.raises(TableError, match="the table has 2 rows: at least 3 needed"):
+        covary.score(array[:2])
+
+
+def test_dates_and_categories_are_used_and_cut_in_their_own_units():
+    days = pd.date_range("2024-01-01", periods=300)
+    size = pd.Categorical(
+        np.repeat(["small", "medium", "large"], 100),
+        categories=["small", "medium", "large"],
+        ordered=True,
+    )
+    frame = pd.DataFrame({"day": days, "size": size, "late": np.arange(300) >= 100})
+    step = covary.explain(frame, ["day", "late"], order="exact").steps[0]
+    assert step.target == "late"
+    assert str(step.cuts[0])[:7] == "2024-04"
+    explanation = covary.explain(frame, ["size", "late"], order="exact")
+    step = explanation.steps[0]
+    assert (step.target, step.cuts) == ("late", ("small",))
+    assert explanation.score == 1.0
+
+
+def test_input_is_never_changed(array):
+    before = array.copy()
+    frame = as_pandas(array)
+    covary.score(array)
+    covary.matrix(frame, beta=7)
+    assert np.array_equal(array, before)
+    assert np.array_equal(frame.to_numpy(), before)
+
+
+def test_a_read_only_or_sliced_array_is_as_good(array):
+    frozen = array.copy()
+    frozen.flags.writeable = False
+    assert covary.score(frozen) == covary.score(array)
+    doubled = np.repeat(array, 2, axis=0)
+    assert covary.score(doubled[::2]) == covary.score(array)
+    assert covary.score(np.asfortranarray(array)) == covary.score(array)

@@ -1,0 +1,242 @@
+"""The command line: what it prints, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import covary
+from covary.cli import output
+from covary.cli.main import COMMANDS, _run
+
+
+@pytest.fixture
+def covary_command(capsys, monkeypatch):
+    """Run the command line in this process: (exit code, stdout, stderr)."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["covary", *map(str, arguments)])
+        code = _run()
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["x,[bold]sign[/bold],noise,who"]
+    lines += [f"{k / 7},{int(k >= 90)},{rng.random()},someone" for k in rng.permutation(300)]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_help_names_every_command(covary_command):
+    code, out, _ = covary_command("--help")
+    assert code == 0
+    for name in COMMANDS:
+        assert f"  {name} " in out
+    assert "Start with: covary demo" in out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(covary_command, name):
+    code, out, _ = covary_command(name, "--help")
+    assert code == 0
+    assert out.startswith(f"Usage: covary {name}")
+
+
+def test_version(covary_command):
+    code, out, _ = covary_command("--version")
+    assert (code, out) == (0, f"covary, version {covary.__version__}\n")
+
+
+def test_score_prints_score_and_steps(covary_command, table):
+    code, out, err = covary_command(
+        "score", table, "-c", "x,[bold]sign[/bold]", "-s", "order=exact"
+    )
+    assert code == 0
+    assert "uds = 1.0000" in out
+    assert "[bold]sign[/bold]" in out, "names are not markup"
+    assert err == ""
+
+
+def test_score_json_is_the_explanation(covary_command, table):
+    code, out, err = covary_command("score", table, "--json")
+    found = json.loads(out)
+    assert code == 0
+    explanation = covary.explain(table)
+    assert found["score"] == explanation.score
+    assert found["order"] == list(explanation.order)
+    assert [step["target"] for step in found["steps"]] == [s.target for s in explanation.steps]
+    assert found["rows"] == 300
+    assert "note: left out: 'who' (text)" in err
+
+
+def test_score_takes_parameters(covary_command, table):
+    code, out, _ = covary_command(
+        "score", table, "-c", "x,noise", "-m", "uds-unregularized", "-s", "beta=5", "-s",
+        "scale=none", "--json",
+    )  # fmt: skip
+    expected = covary.score(table, ["x", "noise"], measure="uds-unregularized", beta=5, scale=None)
+    assert code == 0
+    assert json.loads(out)["score"] == expected
+
+
+def test_columns_with_commas_in_their_names(covary_command, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{k},{k % 7}" for k in range(200)]
+    path.write_text("\n".join(['"a, b",c', *rows]))
+    code, out, _ = covary_command("score", path, "--columns", '"a, b",c', "--json")
+    assert code == 0
+    assert set(json.loads(out)["order"]) == {"a, b", "c"}
+
+
+def test_matrix_prints_numbers_and_best_pairs(covary_command, table):
+    code, out, _ = covary_command("matrix", table, "-s", "order=exact")
+    assert code == 0
+    assert "The best pair" in out
+    assert "1.0000" in out
+    assert "[bold]sign[/bold]" in out
+
+
+def test_matrix_json(covary_command, table):
+    code, out, _ = covary_command("matrix", table, "--json", "--jobs", "1", "-s", "order=exact")
+    found = json.loads(out)
+    assert code == 0
+    assert found["columns"] == ["x", "[bold]sign[/bold]", "noise"]
+    assert np.allclose(found["scores"], np.transpose(found["scores"]))
+    assert found["scores"][0][1] == 1.0
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_matrix_writes_a_file_that_covary_reads(covary_command, table, tmp_path, suffix):
+    path = tmp_path / f"scores.{suffix}"
+    code, out, _ = covary_command("matrix", table, "-o", path)
+    assert code == 0
+    assert f"written to {path}" in out.replace("\n", "")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [f"scores.{suffix}", "table.csv"]
+    assert covary.table.read_table(path).names == ("x", "[bold]sign[/bold]", "noise")
+
+
+def test_matrix_refuses_an_unknown_format_before_it_computes(covary_command, table, monkeypatch):
+    monkeypatch.setattr("covary.api.pairwise", lambda *a, **k: pytest.fail("computed first"))
+    code, _, err = covary_command("matrix", table, "-o", "scores.xlsx")
+    assert code == 2
+    assert "end the file in .csv or .parquet, not 'scores.xlsx'" in err
+
+
+def test_measures_are_listed_with_parameters(covary_command):
+    code, out, _ = covary_command("measures")
+    assert code == 0
+    assert "uds-unregularized" in out
+    assert "beta=20" in out
+    code, out, _ = covary_command("measures", "--json")
+    assert json.loads(out)["uds"]["parameters"]["beta"] == 20
+
+
+def test_demo_ends_well(covary_command):
+    code, out, _ = covary_command("demo")
+    assert code == 0
+    assert "mean radius" in out
+    assert "covary matrix FILE" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "{table}", "-c", "x,nois"], "there is no column 'nois'. Did you mean 'noise'?"),
+        (["score", "{table}", "-c", "x,who"], "column 'who' cannot be used: it is text"),
+        (["score", "{table}", "-c", "x,x"], "column 'x' is asked for twice"),
+        (["score", "{table}", "-c", "x"], "at least two columns"),
+        (["score", "{table}", "-m", "udz"], "there is no measure 'udz'. Did you mean 'uds'?"),
+        (["score", "{table}", "-s", "beta=1"], "beta must be from 2 to 254, not 1"),
+        (["score", "{table}", "-s", "depth=1"], "measure 'uds' has no parameter 'depth'"),
+        (["matrix", "nowhere.csv"], "cannot read nowhere.csv: there is no such file"),
+        (["matrix", "."], "cannot read .: it is a directory"),
+    ],
+)
+def test_errors_are_one_line_and_exit_1(covary_command, table, arguments, message):
+    code, out, err = covary_command(*[a.format(table=table) for a in arguments])
+    assert code == 1
+    assert out == ""
+    assert message in err
+    assert err.startswith("covary: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["score"], ["nonsense"], ["score", "x.csv", "--nonsense"], ["score", "x.csv", "-s", "beta"]],
+)
+def test_misuse_exits_2(covary_command, arguments):
+    code, _, err = covary_command(*arguments)
+    assert code == 2
+    assert "Usage: covary" in err
+
+
+def test_names_cannot_steer_the_terminal(covary_command, tmp_path):
+    path = tmp_path / "t.csv"
+    evil = "\x1b[31mred\x07"
+    path.write_text("\n".join([f"{evil},<script>", *(f"{k},{k % 7}" for k in range(200))]))
+    code, out, _ = covary_command("score", path)
+    assert code == 0
+    assert "\x1b[31m" not in out
+    assert "\\x1b[31mred\\x07" in out
+    assert "<script>" in out
+    _, out, _ = covary_command("score", path, "--json")
+    assert "\x1b" not in out
+    assert evil in json.loads(out)["order"]
+
+
+def test_printable_spells_out_controls_and_keeps_the_rest():
+    assert output.printable("naïve 数\u202e\x00") == "naïve 数\\u202e\\x00"
+
+
+def test_a_wide_matrix_is_shown_in_shades_and_a_very_wide_one_not_at_all(capsys):
+    from rich.console import Console
+
+    names = [f"c{k}" for k in range(30)]
+    scores = np.eye(30)
+    output.print_matrix(Console(width=100), scores, names)
+    shown = capsys.readouterr().out
+    assert "██" in shown
+    assert "1.00" not in shown
+    output.print_matrix(Console(width=40), scores, names)
+    assert "30 columns are too many to show here" in capsys.readouterr().out
+
+
+def test_a_closed_pipe_is_no_error(table):
+    run = subprocess.run(
+        f"{sys.executable} -m covary score {table} | true",
+        shell=True, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_exits_130_within_a_second(tmp_path):
+    path = tmp_path / "big.csv"
+    np.savetxt(path, np.random.default_rng(0).normal(size=(3000, 150)), delimiter=",", fmt="%.4f")
+    run = subprocess.Popen(
+        [sys.executable, "-m", "covary", "matrix", path, "-m", "uds", "-s", "beta=100", "-j", "2"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(3)
+    assert run.poll() is None, "it was done too soon to be interrupted"
+    run.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    _, err = run.communicate(timeout=20)
+    assert time.monotonic() - sent < 5
+    assert run.returncode == 130
+    assert err.strip().endswith("covary: interrupted")
+    assert "Traceback" not in err

@@ -1,0 +1,214 @@
+"""Kernels against their slow twins."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tables import tables
+
+from covary import UDS
+from covary.kernels import columns, cubes, intervals, partition
+from covary.kernels import tables as logs
+from covary.prepare import Prepared
+from covary.prepare.sorting import sorted_rows
+from covary.table import Column, Table
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def prepared(table: np.ndarray) -> Prepared:
+    return Prepared(Table(tuple(Column(f"x{k}", v) for k, v in enumerate(table.T)), len(table)))
+
+
+@given(tables(rows=(3, 300), columns=(1, 1)))
+def test_cumulative_entropy(table):
+    ready = prepared(table)
+    entropy = ready.entropies[0] * ready.widths[0]
+    assert entropy == pytest.approx(naive.cumulative_entropy(table[:, 0]), rel=1e-9, abs=1e-300)
+
+
+def test_cumulative_entropy_by_hand():
+    # Three values, gaps 1 and 3: -(1 (1/3) log(1/3) + 3 (2/3) log(2/3)).
+    by_hand = (math.log(3) + 6 * math.log(1.5)) / 3
+    found = columns.cumulative_entropy(np.array([0.0, 1.0, 4.0]), logs.increments(3))
+    assert found == pytest.approx(by_hand, rel=1e-15)
+
+
+@given(st.integers(2, 5000))
+def test_increments_are_those_of_t_log_t(t):
+    exact = t * math.log(t) - (t - 1) * math.log(t - 1)
+    assert logs.increments(t)[t] == pytest.approx(exact, rel=1e-10)
+
+
+def test_increments_grow_without_changing():
+    small = logs.increments(10)[:11].copy()
+    assert np.array_equal(logs.increments(20_000)[:11], small)
+    assert logs.increments(20_000).size > 20_000
+
+
+@given(tables(rows=(3, 300), columns=(1, 1)), st.integers(2, 40))
+def test_initial_bins(table, beta):
+    bins = prepared(table).bins(beta)
+    expected = naive.initial_bins(table[:, 0], beta)
+    assert bins.counts[0] == len(expected)
+    for code, rows in enumerate(expected):
+        assert np.flatnonzero(bins.codes[0] == code).tolist() == sorted(rows)
+    assert np.array_equal(bins.codes[0] == len(expected), np.isnan(table[:, 0]))
+
+
+def test_initial_bins_by_hand():
+    # Ten rows in three bins: targets 3, then (10 - 2) // 2 = 4, the value 1 has five copies.
+    values = np.array([0, 0, 1, 1, 1, 1, 1, 2, 3, 4], dtype=float)
+    bins = prepared(values[:, None]).bins(3)
+    assert bins.codes[0].tolist() == [0, 0, 1, 1, 1, 1, 1, 2, 2, 2]
+
+
+@given(tables(rows=(3, 400), columns=(1, 1)))
+def test_rows_are_sorted_and_ties_keep_their_order(table):
+    values = table[:, 0]
+    order, n_present = sorted_rows(values)
+    assert n_present == np.count_nonzero(~np.isnan(values))
+    assert order.tolist() == np.argsort(values, kind="stable").tolist()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1.0, 1.0 + 2**-52, 1e300, 1.0]),
+        np.array([-1.7e308, 1.7e308, 0.0]),
+        np.array([5e-324, 0.0, 1e-323]),
+        np.nextafter(1.0, 2.0) ** np.arange(2000)[::-1],
+    ],
+    ids=["close", "wide", "subnormal", "one ulp apart"],
+)
+def test_sorting_is_exact_where_values_are_hard_to_tell_apart(values):
+    order, _ = sorted_rows(values)
+    assert order.tolist() == np.argsort(values, kind="stable").tolist()
+
+
+def random_step(seed, n_rows, n_cubes, n_bins, ties):
+    """Grouped rows as the interval kernels take them, and the same as plain lists."""
+    rng = np.random.default_rng(seed)
+    target = rng.integers(0, 6, n_rows).astype(float) if ties else rng.random(n_rows)
+    codes = rng.integers(0, n_bins, n_rows).astype(np.uint8)
+    cube = rng.integers(0, n_cubes, n_rows).astype(np.uint32)
+    order = np.argsort(target, kind="stable").astype(np.uint32)
+    grouped = cubes.group_by_cube(order, target[order], codes, n_bins, cube, n_cubes)
+    values, sorted_codes, starts = grouped
+    cells = [
+        [np.flatnonzero((cube == c) & (codes == b)).tolist() for b in range(n_bins)]
+        for c in range(n_cubes)
+    ]
+    return target, cells, (values, sorted_codes, starts[: n_cubes + 1], n_bins)
+
+
+@settings(deadline=None)
+@given(seeds, st.integers(3, 250), st.integers(1, 30), st.integers(1, 9), st.booleans())
+@example(1, 2000, 1, 20, False)
+@example(2, 2000, 3, 40, True)
+@example(3, 1500, 700, 20, False)
+def test_interval_costs(seed, n_rows, n_cubes, n_bins, ties):
+    target, cells, grouped = random_step(seed, n_rows, n_cubes, n_bins, ties)
+    found = intervals.interval_costs(*grouped, logs.increments(n_rows))
+    for j in range(n_bins):
+        for i in range(j, n_bins):
+            union = [sorted(itertools.chain(*cube[j : i + 1])) for cube in cells]
+            cost = sum(len(u) * naive.cumulative_entropy(target[u]) for u in union)
+            entropy = sum(len(u) * math.log(len(u)) for u in union if u)
+            assert found[j, i, 0] == pytest.approx(cost, rel=1e-9, abs=1e-9)
+            assert found[j, i, 1] == pytest.approx(entropy, rel=1e-9, abs=1e-9)
+
+
+@settings(deadline=None)
+@given(seeds, st.integers(3, 250), st.integers(1, 30), st.integers(1, 9), st.booleans())
+def test_outer_costs_are_those_of_all_intervals(seed, n_rows, n_cubes, n_bins, ties):
+    _, _, grouped = random_step(seed, n_rows, n_cubes, n_bins, ties)
+    table = logs.increments(n_rows)
+    costs, entropies = np.moveaxis(intervals.interval_costs(*grouped, table), 2, 0)
+    finest, splits, merges = intervals.outer_costs(*grouped, table, True)
+    last = n_bins - 1
+    single = [costs[k, k] for k in range(n_bins)]
+    assert finest == pytest.approx(sum(single), abs=1e-9)
+    for k in range(last):
+        assert splits[k] == pytest.approx(entropies[0, k] + entropies[k + 1, last], abs=1e-9)
+        merged = costs[k, k + 1] - single[k] - single[k + 1]
+        assert merges[k] == pytest.approx(merged, abs=1e-9)
+    undivided = intervals.undivided_costs(grouped[0], grouped[2], table)
+    assert undivided == pytest.approx((costs[0, last], entropies[0, last]), abs=1e-9)
+
+
+@given(seeds, st.integers(1, 9), st.booleans())
+def test_best_partitions_beat_every_other(seed, n_bins, ties):
+    rng = np.random.default_rng(seed)
+    table = np.zeros((n_bins + 1, n_bins + 1, 2))
+    draw = rng.integers(0, 4, table.shape) if ties else rng.random(table.shape)
+    table[:] = draw
+    least, start = partition.best_partitions(table, n_bins, 1.0)
+    for parts in range(1, n_bins + 1):
+        everyone = naive.all_partitions(n_bins, parts)
+        costs = [
+            sum(table[a, b, 0] for a, b in zip([0, *(e + 1 for e in ends)], ends, strict=False))
+            for ends in everyone
+        ]
+        assert least[parts - 1, n_bins - 1] == pytest.approx(min(costs), abs=1e-9)
+        ends = partition.part_ends(start, parts)
+        assert partition.sum_over_parts(ends, table, 0) == pytest.approx(min(costs), abs=1e-9)
+        assert ends.tolist() in everyone
+
+
+@given(seeds, st.integers(3, 200), st.integers(1, 40), st.integers(1, 6))
+def test_refined_cubes_are_the_intersections(seed, n_rows, n_cubes, n_bins):
+    rng = np.random.default_rng(seed)
+    cube = rng.integers(0, n_cubes, n_rows)
+    code = rng.integers(0, 8, n_rows).astype(np.uint8)
+    bin_of_code = np.sort(rng.integers(0, n_bins, 8)).astype(np.uint8)
+    alone = np.bincount(cube, minlength=n_cubes)[cube] == 1
+    refined, count = cubes.refine_cubes(
+        np.where(alone, n_cubes, cube).astype(np.uint32), n_cubes, code, bin_of_code, n_bins
+    )
+    pairs = list(zip(cube.tolist(), bin_of_code[code].tolist(), strict=True))
+    shared = sorted({pair for pair in pairs if pairs.count(pair) > 1})
+    assert count == len(shared)
+    for row, pair in enumerate(pairs):
+        assert refined[row] == (shared.index(pair) if pair in shared else count)
+
+
+def check_against_naive(table, beta, regularize):
+    measure = UDS(beta=beta, regularize=regularize)
+    explanation = measure.explain_set(prepared(table), range(table.shape[1]))
+    in_order = [table[:, int(name[1:])].tolist() for name in explanation.order]
+    weights = [naive.entropy_weight(column, "range") for column in in_order]
+    assert all(a >= b - 1e-9 for a, b in itertools.pairwise(weights))
+    score, steps = naive.uds_of_order(in_order, beta, regularize)
+    assert explanation.score == pytest.approx(score, abs=1e-9)
+    for step, (explained, ends) in zip(explanation.steps, steps, strict=True):
+        assert step.explained == pytest.approx(explained, abs=1e-9)
+        assert step.bins == len(ends)
+
+
+@settings(deadline=None, max_examples=150)
+@given(tables(rows=(3, 90), columns=(2, 5)), st.integers(2, 12), st.booleans())
+def test_scores_and_bins_are_the_naive_ones(table, beta, regularize):
+    check_against_naive(table, beta, regularize)
+
+
+@settings(deadline=None, max_examples=12)
+@given(tables(rows=(100, 300), columns=(2, 8)), st.integers(13, 40), st.booleans())
+def test_scores_and_bins_are_the_naive_ones_with_many_bins(table, beta, regularize):
+    check_against_naive(table, beta, regularize)
+
+
+@pytest.mark.parametrize("regularize", [True, False])
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+def test_scores_and_bins_are_the_naive_ones_with_many_rows(regularize, gaps):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=2000)
+    table = np.column_stack([x, np.round(x**2, 1), rng.integers(0, 9, 2000), x + rng.random(2000)])
+    table[rng.random(table.shape) < gaps] = np.nan
+    check_against_naive(table, 20, regularize)
