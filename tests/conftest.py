@@ -3,8 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import covary
+
+# The first call of a kernel loads numba: no single example tells anything about time.
+settings.register_profile("covary", deadline=None)
+settings.load_profile("covary")
 
 KERNELS = Path(covary.__file__).parent / "kernels"
 

@@ -19,7 +19,6 @@ from covary.errors import ParameterError
 both = st.sampled_from([True, False])
 
 
-@settings(deadline=None)
 @given(tables(), st.integers(2, 25), both)
 def test_scores_lie_between_0_and_1(table, beta, regularize):
     explanation = UDS(beta=beta, regularize=regularize).explain(table)
@@ -29,7 +28,6 @@ def test_scores_lie_between_0_and_1(table, beta, regularize):
         assert len(step.cuts) == step.bins - 1
 
 
-@settings(deadline=None)
 @given(tables(columns=(2, 6)), st.randoms(), both)
 def test_the_order_of_the_columns_does_not_matter_to_the_last_bit(table, random, regularize):
     order = list(range(table.shape[1]))
@@ -38,7 +36,6 @@ def test_the_order_of_the_columns_does_not_matter_to_the_last_bit(table, random,
     assert measure.score(table[:, order]) == measure.score(table)
 
 
-@settings(deadline=None)
 @given(tables(columns=(2, 6)), st.randoms(), both)
 def test_the_order_of_the_rows_does_not_matter(table, random, regularize):
     order = list(range(table.shape[0]))
@@ -64,7 +61,6 @@ def test_equal_entropies_do_not_let_the_order_of_columns_or_rows_in():
         assert measure.score(rng.permutation(table)) == pytest.approx(score, abs=1e-12)
 
 
-@settings(deadline=None)
 @given(
     tables(kinds=("normal", "ties", "binary", "heavy", "dependent")),
     st.data(),
@@ -91,7 +87,7 @@ def test_without_scale_units_do_matter():
     assert UDS().score(kilo) == pytest.approx(UDS().score(table), abs=1e-12)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(tables(rows=(3, 40), columns=(2, 4)), st.integers(2, 6), both)
 def test_exact_order_is_the_best_of_all_and_never_below_the_practical(table, beta, regularize):
     exact = UDS(beta=beta, regularize=regularize, order="exact").score(table)

@@ -31,12 +31,16 @@ def score(
 
     Parameters
     ----------
-    data : a two-dimensional array, a pandas, polars or pyarrow table, or the path of a CSV,
-        Parquet or Arrow file
-    columns : the names of two or more columns (positions, for an array); all usable ones if None
-    measure : a registered name (``covary measures`` lists them) or a measure such as
-        ``covary.UDS(beta=10)``
-    parameters : parameters of the measure
+    data : array, frame or path
+        A two-dimensional NumPy array, a pandas, polars or pyarrow table, or the path of a CSV,
+        Parquet or Arrow file. Missing cells take part, see :doc:`/tables`.
+    columns : list of names, optional
+        Two or more columns (positions will do for an array). All usable ones if None.
+    measure : str or Measure
+        A registered name (``covary measures`` lists them), or a measure such as
+        ``covary.UDS(beta=10)``.
+    **parameters
+        Parameters of the measure.
 
     Returns
     -------
@@ -62,8 +66,16 @@ def explain(
 ) -> Explanation:
     """Return the score with what it is made of: which column is explained by which.
 
-    Takes what `score` takes. The result has ``score``, ``order`` and ``steps``; each step has
-    ``target``, ``given``, ``explained``, ``bins``, ``cuts`` and ``rows``.
+    Parameters
+    ----------
+    data, columns, measure, **parameters
+        As for `score`.
+
+    Returns
+    -------
+    Explanation
+        With ``score``, ``order`` and ``steps``; each `Step` has ``target``, ``given``,
+        ``explained``, ``bins``, ``cuts`` and ``rows``.
 
     Examples
     --------
@@ -90,15 +102,19 @@ def matrix(
 
     Parameters
     ----------
-    data, columns, measure, parameters : as for `score`
-    n_jobs : how many threads to use; all cores if None
-    on_progress : called with the number of blocks of pairs done and to do, from any thread
+    data, columns, measure, **parameters
+        As for `score`.
+    n_jobs : int, optional
+        How many threads to use; all cores if None. The scores are the same to the last bit.
+    on_progress : callable, optional
+        Called with the number of blocks of pairs done and to do, from any thread.
 
     Returns
     -------
-    The same kind of table as came in: a pandas frame has the names as its index, polars and
-    pyarrow tables (and files, which give a pyarrow table) have them in a first column ``column``,
-    an array gives an array. The diagonal is 1, or 0 for a constant column.
+    array or frame
+        The same kind of table as came in. A pandas frame has the names as its index; polars and
+        pyarrow tables have them in a first column ``column``, and so has the pyarrow table that
+        a file gives; an array gives an array. The diagonal is 1, or 0 for a constant column.
 
     Examples
     --------

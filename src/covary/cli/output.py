@@ -145,8 +145,9 @@ def print_matrix(out: Console, scores: npt.NDArray[np.float64], names: Sequence[
     numbers = "".join(f"{position % 100:>{width}}" for position in range(1, len(names) + 1))
     out.print(Text(" " * label + numbers, style="dim"), no_wrap=True)
     for position, name in enumerate(names):
-        line = Text(f"{position + 1:>{label - longest - 2}} ", style="dim")
-        line.append(f"{printable(name)[:longest]:<{longest}} ", style="none")
+        line = Text()
+        line.append(f"{position + 1:>{label - longest - 2}} ", style="dim")
+        line.append(f"{printable(name)[:longest]:<{longest}} ")
         for score in scores[position]:
             shade = min(int(score * len(_SHADES)), len(_SHADES) - 1)
             line.append(f"{score:5.2f}" if width == 5 else _SHADES[shade] * 2, style=_HEAT[shade])

@@ -1,7 +1,8 @@
 """Hypercubes: the cells that the columns discretised so far cut the rows into.
 
 Every row carries the number of its cube, 0 .. n_cubes - 1. A row that is alone in its cube
-carries n_cubes: its entropy is 0 in every finer partition, so no later step needs it.
+carries n_cubes: its entropy is 0 in every finer partition, so no later step needs it. An empty
+array of cubes means that nothing is cut yet: one cube holds all rows.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ def group_by_cube(order, values, codes, n_bins, cubes, n_cubes):
     alone = uint64(n_cubes)
     last = alone + alone
     n = uint64(values.size)
+    uncut = cubes.size == 0
     starts = np.zeros(last + uint64(2), np.uint64)
     groups = np.empty(n, np.uint32)
     for r in range(n):
         row = order[r]
-        group = uint64(cubes[row])
+        group = uint64(0) if uncut else uint64(cubes[row])
         if group == alone:
             group = last
         elif uint64(codes[row]) == present:
@@ -68,9 +70,10 @@ def refine_cubes(cubes, n_cubes, codes, bin_of_code, n_bins):
     uint64(1)
     width = uint64(n_bins)
     alone = uint64(n_cubes)
+    uncut = cubes.size == 0
     counts = np.zeros(alone * width, np.uint32)
-    for r in range(uint64(cubes.size)):
-        cube = uint64(cubes[r])
+    for r in range(uint64(codes.size)):
+        cube = uint64(0) if uncut else uint64(cubes[r])
         if cube != alone:
             counts[cube * width + uint64(bin_of_code[codes[r]])] += uint32(1)
     number = uint32(0)
@@ -81,9 +84,9 @@ def refine_cubes(cubes, n_cubes, codes, bin_of_code, n_bins):
         elif counts[cell] > 1:
             counts[cell] = number
             number += uint32(1)
-    refined = np.empty(cubes.size, np.uint32)
-    for r in range(uint64(cubes.size)):
-        cube = uint64(cubes[r])
+    refined = np.empty(codes.size, np.uint32)
+    for r in range(uint64(codes.size)):
+        cube = uint64(0) if uncut else uint64(cubes[r])
         refined[r] = number
         if cube != alone:
             cell = counts[cube * width + uint64(bin_of_code[codes[r]])]

@@ -14,20 +14,34 @@ from covary.kernels.partition import _TOLERANCE, best_partitions, part_ends, sum
 UNREGULARIZED = -np.inf
 
 
+@kernel(float64(float64))
+def _explained(left):
+    """Return 1 - left; what is nothing or everything but for rounding is exactly that.
+
+    Otherwise rounding would rank one set above another.
+    """
+    if left < _TOLERANCE:
+        return 1.0
+    return 1.0 - left if left < 1.0 - _TOLERANCE else 0.0
+
+
 @kernel(
     types.Tuple((float64, types.uint8[::1]))(
         ROWS, FLOATS, float64, CODES, int64, ROWS, int64, FLOATS, float64
     )
 )
 def discretize(order, values, entropy, codes, n_bins, cubes, n_cubes, increments, log_cells):
-    """Return h(target | cubes, discretised condition) and the last initial bin of each part.
+    """Return the fraction of the target that is explained, and the last bin of each part.
+
+    The fraction is 1 - h(target | cubes, discretised condition) / h(target), 0 for a constant; the
+    parts are what the initial bins of the condition were merged into.
 
     Parameters
     ----------
     order, values, entropy : rows by ascending target (missing last), the sorted target values
         of the rows that have one, and their cumulative entropy
     codes, n_bins : initial bin of the condition in every row; code ``n_bins`` is missing
-    cubes, n_cubes : the cube of every row
+    cubes, n_cubes : the cube of every row; an empty array if all are in one
     increments : table of g(t) - g(t - 1)
     log_cells : log beta + sum of log e_i, the regulariser's denominator in Eq. 5; or
         ``UNREGULARIZED``
@@ -41,7 +55,8 @@ def discretize(order, values, entropy, codes, n_bins, cubes, n_cubes, increments
     missing, missing_cells = undivided_costs(cell_values, starts[n_cubes:-1], increments)
     starts = starts[: n_cubes + 1]
     coarsest, coarsest_cells = undivided_costs(cell_values, starts, increments)
-    undivided = max((coarsest + missing) / n, 0.0)
+    whole = n * entropy
+    undivided = _explained((coarsest + missing) / whole)
     if n_bins < 2:
         return undivided, everything
 
@@ -49,7 +64,6 @@ def discretize(order, values, entropy, codes, n_bins, cubes, n_cubes, increments
     # partition costs less than the finest, and none but the coarsest has less joint entropy than
     # the best cut in two; without regulariser the finest wins unless a merge is free. Cells of
     # few rows have little entropy by chance alone: there the bound is not worth its time.
-    whole = n * entropy
     free = log_cells == UNREGULARIZED
     if free or n > 2 * n_cubes * n_bins:
         finest, splits, merges = outer_costs(
@@ -57,7 +71,8 @@ def discretize(order, values, entropy, codes, n_bins, cubes, n_cubes, increments
         )
         if free:
             if merges.min() > 2.0 * _TOLERANCE * whole:
-                return max((finest + missing) / n, 0.0), np.arange(n_bins).astype(np.uint8)
+                ends = np.arange(n_bins).astype(np.uint8)
+                return _explained((finest + missing) / whole), ends
         else:
             gain = (coarsest - finest) / whole
             price = (coarsest_cells - splits.max()) / (n * log_cells)
@@ -77,8 +92,8 @@ def discretize(order, values, entropy, codes, n_bins, cubes, n_cubes, increments
         if objective < best - _TOLERANCE:
             best = objective
             parts = candidate
-    conditional = (least[parts - 1, n_bins - 1] + missing) / n
-    return max(conditional, 0.0), part_ends(start, parts)
+    left = (least[parts - 1, n_bins - 1] + missing) / whole
+    return _explained(left), part_ends(start, parts)
 
 
 _COLUMNS = types.Tuple(
@@ -99,8 +114,8 @@ _PAIRS = types.Array(types.int64, 2, "C", readonly=True)
 
 
 @kernel(types.float64[::1](_COLUMNS, _BINS, _PAIRS, FLOATS, FLOATS))
-def pair_entropies(columns, bins, pairs, increments, log_cells):
-    """Return h(target | discretised condition) for many pairs of columns (condition, target).
+def explained_by_one(columns, bins, pairs, increments, log_cells):
+    """Return the explained fraction of the target for many pairs (condition, target).
 
     Parameters
     ----------
@@ -111,7 +126,7 @@ def pair_entropies(columns, bins, pairs, increments, log_cells):
     """
     orders, values, n_present, entropies = columns
     codes, counts = bins
-    cubes = np.zeros(orders.shape[1], np.uint32)
+    uncut = np.empty(0, np.uint32)
     found = np.empty(len(pairs))
     for k in range(len(pairs)):
         condition = pairs[k, 0]
@@ -122,7 +137,7 @@ def pair_entropies(columns, bins, pairs, increments, log_cells):
             entropies[target],
             codes[condition],
             counts[condition],
-            cubes,
+            uncut,
             1,
             increments,
             log_cells[condition],

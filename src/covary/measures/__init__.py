@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 from typing import Any
 
 from covary import errors
@@ -18,9 +19,14 @@ __all__ = ["Explanation", "Measure", "Registered", "Step", "all_measures", "find
 
 def all_measures() -> dict[str, Registered]:
     """Return every registered measure by name."""
+    _load_all()
+    return dict(sorted(registered().items()))
+
+
+@cache
+def _load_all() -> None:
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
-    return dict(sorted(registered().items()))
 
 
 def find_measure(measure: str | Measure, **parameters: Any) -> Measure:

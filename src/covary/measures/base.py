@@ -21,13 +21,18 @@ class Step:
 
     Parameters
     ----------
-    target : the column that is explained
-    given : the columns before it, in their order
-    explained : the fraction of the target's cumulative entropy that they explain, 0 to 1
-    bins : into how many bins the last of ``given`` was cut for this step (missing not counted)
-    cuts : where, in that column's own units: each bin but the last ends with this value
-    rows : how many rows have a value of the target
-
+    target : str
+        The column that is explained.
+    given : tuple of str
+        The columns before it, in their order.
+    explained : float
+        The fraction of the target's cumulative entropy that they explain, 0 to 1.
+    bins : int
+        Into how many bins the last of ``given`` was cut for this step, missing cells not counted.
+    cuts : tuple
+        Where, in that column's own units: the largest value of each bin but the last.
+    rows : int
+        How many rows have a value of the target.
     """
 
     target: str
@@ -40,7 +45,21 @@ class Step:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A score and where it comes from; ``str()`` says it in words."""
+    """A score and where it comes from; ``str()`` says it in words.
+
+    Parameters
+    ----------
+    score : float
+        The score of the set.
+    order : tuple of str
+        The columns in the order in which they explain each other.
+    steps : tuple of Step
+        One step for every column but the first.
+    measure : str
+        The name of the measure.
+    rows : int
+        How many rows the table has.
+    """
 
     score: float
     order: tuple[str, ...]

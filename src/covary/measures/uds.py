@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -102,22 +102,22 @@ class UDS(Measure):
         pairs = np.array([self.entropy_order(prepared, pair) for pair in sets]).reshape(-1, 2)
         bins = prepared.bins(self.beta)
         log_cells = [self._log_cells(prepared, column) for column in range(len(prepared.names))]
-        conditional = kernels.step.pair_entropies(
+        explained = kernels.step.explained_by_one(
             (prepared.orders, prepared.values, prepared.n_present, prepared.entropies),
             (bins.codes, bins.counts),
             pairs,
             kernels.tables.increments(prepared.n_rows),
             np.array(log_cells),
         )
-        weights = np.array([self.weight(prepared, target) for target in pairs[:, 1]])
-        gains = weights * _explained(conditional, prepared.entropies[pairs[:, 1]])
-        return np.asarray(_score(gains, weights))
+        weights = [self.weight(prepared, target) for target in pairs[:, 1]]
+        return np.array(
+            [_score(e * w, w) for e, w in zip(explained.tolist(), weights, strict=True)]
+        )
 
     def explain_set(self, prepared: Prepared, columns: Sequence[int]) -> Explanation:
         chain = self._best_chain(prepared, columns)
-        steps = tuple(link.as_step() for link in chain.links())
         names = tuple(prepared.names[position] for position in chain.columns)
-        return Explanation(chain.score, names, steps, self.name, prepared.n_rows)
+        return Explanation(chain.score, names, chain.steps(), self.name, prepared.n_rows)
 
     # ------------------------------------------------------------ orders
 
@@ -182,36 +182,33 @@ class UDS(Measure):
 
     def start(self, prepared: Prepared, column: int) -> Chain:
         """Return the chain that holds one column and explains nothing yet."""
-        return Chain(prepared=prepared, columns=(column,))
+        return Chain(prepared, (column,))
 
     def extend(self, chain: Chain, target: int) -> Chain:
         """Return the chain with one column more, explained by those in it: one step."""
         prepared = chain.prepared
         condition = chain.columns[-1]
         bins = prepared.bins(self.beta)
-        entropy = prepared.entropies[target]
-        conditional, ends = kernels.step.discretize(
+        cubes = chain.cubes
+        explained, ends = kernels.step.discretize(
             prepared.orders[target],
             prepared.values[target, : prepared.n_present[target]],
-            entropy,
+            prepared.entropies[target],
             bins.codes[condition],
             bins.counts[condition],
-            chain.cubes,
-            chain.n_cubes,
+            cubes.of_row,
+            cubes.number,
             kernels.tables.increments(prepared.n_rows),
-            chain.log_cells + self._log_cells(prepared, condition),
+            cubes.log_cells + self._log_cells(prepared, condition),
         )
-        explained = float(_explained(conditional, entropy))
         weight = self.weight(prepared, target)
         return Chain(
-            prepared=prepared,
-            columns=(*chain.columns, target),
-            parent=chain,
-            bins=bins,
-            ends=ends,
-            explained=explained,
+            prepared,
+            (*chain.columns, target),
+            links=(*chain.links, Link(bins, ends, explained)),
             gain=chain.gain + explained * weight,
             total=chain.total + weight,
+            cubes_before=cubes,
         )
 
     def _log_cells(self, prepared: Prepared, condition: int) -> float:
@@ -222,103 +219,91 @@ class UDS(Measure):
         return math.log(max(formed, 1))
 
 
-@dataclass(frozen=True)
+class Cubes(NamedTuple):
+    """The cube of every row, how many there are, and the sum of log e_i over their columns."""
+
+    of_row: npt.NDArray[np.uint32]
+    number: int
+    log_cells: float
+
+
+class Link(NamedTuple):
+    """One step: how a column was cut for the next, and how much that explains of it.
+
+    ``ends`` holds the last initial bin of each part that the initial bins were merged into.
+    """
+
+    bins: Bins
+    ends: npt.NDArray[np.uint8]
+    explained: float
+
+
+UNCUT = Cubes(np.empty(0, np.uint32), 1, 0.0)
+
+
+@dataclass
 class Chain:
     """Columns in an order, each discretised for the next; the last one not yet.
 
     Parameters
     ----------
-    parent : the chain without the last column
-    bins, ends : the initial bins of the column before the last, and the last initial bin of each
-        part that they were merged into
-    explained : the fraction of the last column that the others explain
+    links : one for every column but the first
     gain, total : the sums that make the score
-
+    cubes_before : the cubes from all columns but the last two
     """
 
     prepared: Prepared
     columns: tuple[int, ...]
-    parent: Chain | None = None
-    bins: Bins | None = None
-    ends: npt.NDArray[np.uint8] | None = None
-    explained: float = 0.0
+    links: tuple[Link, ...] = ()
     gain: float = 0.0
     total: float = 0.0
+    cubes_before: Cubes = UNCUT
 
     @property
     def score(self) -> float:
-        return float(_score(self.gain, self.total))
+        return _score(self.gain, self.total)
 
     @cached_property
-    def log_cells(self) -> float:
-        """The sum of log e_i over the discretised columns; missing cells are a bin."""
-        if self.parent is None or self.ends is None:
-            return 0.0
-        missing = self.prepared.has_missing(self.columns[-2])
-        return self.parent.log_cells + math.log(max(self.ends.size + missing, 1))
-
-    @property
-    def cubes(self) -> npt.NDArray[np.uint32]:
-        """The cube of every row, from all columns but the last."""
-        return self._cubes[0]
-
-    @property
-    def n_cubes(self) -> int:
-        return self._cubes[1]
-
-    @cached_property
-    def _cubes(self) -> tuple[npt.NDArray[np.uint32], int]:
-        if self.parent is None or self.bins is None or self.ends is None:
-            return np.zeros(self.prepared.n_rows, np.uint32), 1
-        missing = self.prepared.has_missing(self.columns[-2])
-        if self.ends.size == 1 and not missing:
-            return self.parent._cubes
-        bin_of_code = np.searchsorted(
-            self.ends, np.arange(self.bins.counts[self.columns[-2]] + 1)
-        ).astype(np.uint8)
-        cubes: tuple[npt.NDArray[np.uint32], int] = kernels.cubes.refine_cubes(
-            self.parent.cubes,
-            self.parent.n_cubes,
-            self.bins.codes[self.columns[-2]],
-            bin_of_code,
-            self.ends.size + missing,
+    def cubes(self) -> Cubes:
+        """The cubes from all columns but the last; cut when a step needs them first."""
+        before, self.cubes_before = self.cubes_before, UNCUT
+        if not self.links:
+            return before
+        link, column = self.links[-1], self.columns[-2]
+        n_bins = link.ends.size + self.prepared.has_missing(column)
+        if n_bins == 1:
+            return before
+        codes = np.arange(link.bins.counts[column] + 1)
+        of_row, number = kernels.cubes.refine_cubes(
+            before.of_row,
+            before.number,
+            link.bins.codes[column],
+            np.searchsorted(link.ends, codes).astype(np.uint8),
+            n_bins,
         )
-        return cubes
+        return Cubes(of_row, number, before.log_cells + math.log(n_bins))
 
-    def links(self) -> list[Chain]:
-        """Return the chain and those it was built from, two columns first."""
-        return [*self.parent.links(), self] if self.parent is not None else []
-
-    def as_step(self) -> Step:
-        """Return the last step in the user's terms."""
-        assert self.bins is not None
-        assert self.ends is not None
-        names = [self.prepared.names[position] for position in self.columns]
-        cuts = self.prepared.upper_ends(self.columns[-2], self.bins, self.ends[:-1].tolist())
-        return Step(
-            target=names[-1],
-            given=tuple(names[:-1]),
-            explained=self.explained,
-            bins=int(self.ends.size),
-            cuts=tuple(cuts),
-            rows=int(self.prepared.n_present[self.columns[-1]]),
+    def steps(self) -> tuple[Step, ...]:
+        """Return the steps in the user's terms."""
+        names = [self.prepared.names[column] for column in self.columns]
+        return tuple(
+            Step(
+                target=names[at],
+                given=tuple(names[:at]),
+                explained=link.explained,
+                bins=int(link.ends.size),
+                cuts=self.prepared.upper_ends(
+                    self.columns[at - 1], link.bins, link.ends[:-1].tolist()
+                ),
+                rows=int(self.prepared.n_present[self.columns[at]]),
+            )
+            for at, link in enumerate(self.links, start=1)
         )
 
 
-def _explained(conditional: Any, entropy: Any) -> Any:
-    """Return the fraction of an entropy that is gone under a condition; 0 for a constant.
-
-    What is nothing or everything but for rounding is exactly that, so that rounding does not rank
-    one set above another.
-    """
-    left = conditional / np.where(entropy > 0, entropy, np.inf)
-    fraction = np.where(left < _EQUAL, 1.0, 1.0 - left)
-    return np.where((entropy > 0) & (fraction > _EQUAL), fraction, 0.0)
-
-
-def _score(gain: Any, total: Any) -> Any:
+def _score(gain: float, total: float) -> float:
     """Return Eq. 4: gains over entropies, 0/0 = 0."""
-    return np.minimum(gain / np.where(total > 0, total, np.inf), 1.0)
+    return min(gain / total, 1.0) if total > 0 else 0.0
 
 
 def _contents(prepared: Prepared, level: Mapping[int, int]) -> dict[int, int]:

@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from covary import kernels
-from covary.prepare.sorting import sorted_rows
+from covary.prepare.sorting import sort_column
 from covary.table import Table, read_table
+
+ROWS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True)
@@ -49,18 +51,17 @@ class Prepared:
         n_columns, n_rows = len(table.columns), table.n_rows
         self.table = table
         self.orders = np.empty((n_columns, n_rows), np.uint32)
-        self.values = np.empty((n_columns, n_rows))
+        self.values = _copied(table)
         self.n_present = np.empty(n_columns, np.int64)
         self.entropies = np.empty(n_columns)
         self.widths = np.empty(n_columns)
         increments = kernels.tables.increments(n_rows)
-        for position, column in enumerate(table.columns):
-            order, n_present = sorted_rows(column.values)
-            values = self.values[position, :n_present]
-            np.take(column.values, order[:n_present], out=values)
+        for position in range(n_columns):
+            order, values = sort_column(self.values[position])
             self.orders[position] = order
-            self.n_present[position] = n_present
+            self.n_present[position] = values.size
             self.widths[position] = _map_to_unit(values)
+            self.values[position, : values.size] = values
             self.entropies[position] = kernels.columns.cumulative_entropy(values, increments)
         for array in (self.orders, self.values, self.n_present, self.entropies, self.widths):
             array.flags.writeable = False
@@ -107,16 +108,29 @@ class Prepared:
         ranks[self.orders[position, :n_present]] = np.cumsum(steps)
         return ranks
 
-    def upper_ends(self, position: int, bins: Bins, which: Sequence[int]) -> list[Any]:
+    def upper_ends(self, position: int, bins: Bins, which: Sequence[int]) -> tuple[Any, ...]:
         """Return the largest values of these initial bins, in the column's own units."""
         column = self.table.columns[position]
         rows = self.orders[position, bins.ends[position][np.asarray(which, dtype=int)] - 1]
-        return [column.in_own_units(float(value)) for value in column.values[rows]]
+        return tuple(column.in_own_units(float(value)) for value in column.values[rows])
 
 
 def prepare(data: Any, columns: Sequence[Any] | None = None) -> Prepared:
     """Return the prepared columns of anything that `read_table` takes."""
     return Prepared(read_table(data, columns))
+
+
+def _copied(table: Table) -> npt.NDArray[np.float64]:
+    """Return the cells of a table, one line per column.
+
+    A few rows at a time: the columns may lie side by side in memory.
+    """
+    cells = np.empty((len(table.columns), table.n_rows))
+    for first in range(0, table.n_rows, ROWS_AT_ONCE):
+        rows = slice(first, first + ROWS_AT_ONCE)
+        for line, column in zip(cells, table.columns, strict=True):
+            line[rows] = column.values[rows]
+    return cells
 
 
 def _map_to_unit(values: npt.NDArray[np.float64]) -> float:

@@ -1,4 +1,4 @@
-"""The order of the rows by one column."""
+"""The rows in the order of one column."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from covary import kernels
 
-def sorted_rows(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.uint32], int]:
-    """Return the rows by ascending value, missing cells last, and how many are not missing.
+
+def sort_column(
+    values: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
+    """Return the rows by ascending value, missing cells last, and the sorted values without them.
 
     Equal values keep the order of their rows.
     """
+    ordered = np.sort(values)
+    if not np.isnan(ordered[-1]):
+        return _order(values, ordered), ordered
     missing = np.isnan(values)
-    n_missing = int(np.count_nonzero(missing))
-    if n_missing == 0:
-        return _order(np.ascontiguousarray(values)), values.size
-    rows = np.flatnonzero(~missing).astype(np.uint32)
-    order = np.concatenate([rows[_order(values[rows])], np.flatnonzero(missing).astype(np.uint32)])
-    return order, rows.size
+    present = np.flatnonzero(~missing)
+    ordered = ordered[: present.size]
+    order = present[_order(values[present], ordered)]
+    return np.concatenate([order, np.flatnonzero(missing)]).astype(np.uint32), ordered
 
 
-def _order(values: npt.NDArray[np.float64]) -> npt.NDArray[np.uint32]:
-    """Return the stable sorting order of finite values.
+def _order(
+    values: npt.NDArray[np.float64], ordered: npt.NDArray[np.float64]
+) -> npt.NDArray[np.uint32]:
+    """Return the stable order of values that are also given sorted.
 
-    Each value, as a fraction of the range in whole numbers, shares 64 bits with its row, and NumPy
-    sorts these whole numbers, three times as fast as it sorts indices of a million rows. Where two
-    values are too close to tell apart that way, it falls back to sorting indices.
+    Sorting whole numbers that carry value and row is several times as fast as sorting indices, for
+    a million rows. Where it cannot tell too many values apart, indices are sorted after all.
     """
     n = values.size
-    if n == 0:
-        return np.zeros(0, np.uint32)
-    low = float(values.min())
-    spread = float(values.max()) - low
-    row_bits = n.bit_length()
-    scale = float(2 ** (63 - row_bits)) / spread if spread > 0.0 else math.inf
-    if 0.0 < scale < math.inf:
-        keys = ((values - low) * scale).astype(np.uint64)
-        keys <<= np.uint64(row_bits)
-        keys |= np.arange(n, dtype=np.uint64)
-        keys.sort()
-        keys &= np.uint64((1 << row_bits) - 1)
-        order = keys.astype(np.uint32)
-        ordered = values[order]
-        if not (ordered[1:] < ordered[:-1]).any():
-            return order
+    if n > 1 and ordered[0] < ordered[-1]:
+        spread = float(ordered[-1]) - float(ordered[0])
+        row_bits = n.bit_length()
+        scale = float(2 ** (63 - row_bits)) / spread
+        if 0.0 < scale < math.inf:
+            keys = kernels.sorting.sort_keys(values, ordered[0], scale, row_bits)
+            keys.sort()
+            order = np.empty(n, np.uint32)
+            if kernels.sorting.rows_of_keys(keys, values, ordered, row_bits, order):
+                return order
     return np.argsort(values, kind="stable").astype(np.uint32)
