@@ -2,7 +2,7 @@
 
 >>> import covary, numpy as np
 >>> x = np.linspace(0, 1, 500)
->>> covary.score(np.column_stack([x, np.round(x)]))
+>>> covary.score(np.column_stack([x, x > 0.8]))
 1.0
 """
 

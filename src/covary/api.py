@@ -49,9 +49,9 @@ def score(
     Examples
     --------
     >>> import covary, numpy as np
-    >>> x = np.linspace(-1, 1, 1000)
-    >>> round(covary.score(np.column_stack([x, x**2]), beta=10), 2)
-    0.73
+    >>> x = np.linspace(0, 1, 500)
+    >>> covary.score(np.column_stack([x, x > 0.8]))
+    1.0
 
     """
     return find_measure(measure, **parameters).score(data, columns)
@@ -81,7 +81,7 @@ def explain(
     --------
     >>> import covary, numpy as np
     >>> x = np.linspace(0, 1, 500)
-    >>> print(covary.explain(np.column_stack([x, np.round(x)])))
+    >>> print(covary.explain(np.column_stack([x, x > 0.8])))
     uds = 1.0000 for x0 -> x1
       x1: 1.0000 explained by x0
 
@@ -120,7 +120,7 @@ def matrix(
     --------
     >>> import covary, numpy as np
     >>> x = np.linspace(0, 1, 500)
-    >>> covary.matrix(np.column_stack([x, np.round(x), 0 * x]))
+    >>> covary.matrix(np.column_stack([x, x > 0.8, 0 * x]))
     array([[1., 1., 0.],
            [1., 1., 0.],
            [0., 0., 0.]])

@@ -24,9 +24,14 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
     A product and a sum may be fused into one rounding; nothing else is reordered.
     """
-    compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(
-        signature, nogil=True, cache=True, error_model="numpy", fastmath={"contract"}
-    )
+
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+        options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+        try:
+            return njit(signature, cache=True, **options)(function)
+        except RuntimeError:  # no place on this machine can be written to
+            return njit(signature, **options)(function)
+
     return compiled
 
 
@@ -50,7 +55,7 @@ class _CompilationNotice(event.Listener):
     def say(self) -> None:
         if self.compiling and sys.stderr is not None:
             print(
-                "covary: compiling its kernels for this machine: half a minute, only this once",
+                "covary: compiling its kernels for this machine, once: about half a minute ...",
                 file=sys.stderr,
                 flush=True,
             )

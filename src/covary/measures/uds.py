@@ -68,9 +68,11 @@ class UDS(Measure):
     Examples
     --------
     >>> import numpy as np
-    >>> x = np.linspace(-1, 1, 1000)
-    >>> UDS().score(np.column_stack([x, np.abs(x)])) > 0.5
-    True
+    >>> x = np.linspace(0, 1, 500)
+    >>> UDS().score(np.column_stack([x, x > 0.8]))
+    1.0
+    >>> UDS(beta=10, order="exact").score(np.column_stack([x, x > 0.8]))
+    1.0
 
     """
 
