@@ -124,8 +124,15 @@ def print_best_pairs(
     out.print(listing)
 
 
-_SHADES = " ·░▒▓█"
-_HEAT = ("bright_black", "cyan", "green", "yellow", "red", "bright_red")
+# A cell of a wide matrix: from which score on, with what, in which colour.
+_SHADES = (
+    (0.0, " ", "bright_black"),
+    (0.05, "·", "cyan"),
+    (0.2, "░", "cyan"),
+    (0.4, "▒", "yellow"),
+    (0.6, "▓", "red"),
+    (0.8, "█", "bright_red"),
+)
 
 
 def print_matrix(out: Console, scores: npt.NDArray[np.float64], names: Sequence[str]) -> None:
@@ -133,24 +140,27 @@ def print_matrix(out: Console, scores: npt.NDArray[np.float64], names: Sequence[
     from rich.text import Text
 
     longest = min(max(len(printable(name)) for name in names), 28)
-    label = longest + len(str(len(names))) + 2
-    room = out.width - label
-    if len(names) * 5 <= room:
-        width = 5
-    elif len(names) * 2 <= room:
-        width = 2
-    else:
+    digits = len(str(len(names)))
+    room = out.width - longest - digits - 2
+    width = next((width for width in (5, 2) if len(names) * width <= room), 0)
+    if not width:
         out.print(f"{len(names)} columns are too many to show here: -o FILE.csv writes them all")
         return
-    numbers = "".join(f"{position % 100:>{width}}" for position in range(1, len(names) + 1))
-    out.print(Text(" " * label + numbers, style="dim"), no_wrap=True)
-    for position, name in enumerate(names):
+    every = 1 if width == 5 else 5
+    shown = [k if k % every == 0 or k == 1 else "" for k in range(1, len(names) + 1)]
+    header = "".join(f"{number:>{width}}" for number in shown)
+    out.print(Text(" " * (longest + digits + 2) + header, style="dim"), no_wrap=True)
+    for row, name in enumerate(names):
         line = Text()
-        line.append(f"{position + 1:>{label - longest - 2}} ", style="dim")
+        line.append(f"{row + 1:>{digits}} ", style="dim")
         line.append(f"{printable(name)[:longest]:<{longest}} ")
-        for score in scores[position]:
-            shade = min(int(score * len(_SHADES)), len(_SHADES) - 1)
-            line.append(f"{score:5.2f}" if width == 5 else _SHADES[shade] * 2, style=_HEAT[shade])
+        for column, score in enumerate(scores[row]):
+            _, shade, style = next(s for s in reversed(_SHADES) if score >= s[0])
+            if row == column:
+                line.append("╲".rjust(width), style="dim")
+            else:
+                line.append(f"{score:5.2f}" if width == 5 else shade * 2, style=style)
         out.print(line, no_wrap=True)
     if width == 2:
-        out.print(Text(f"shades: {_SHADES.strip()} from low to high; blank is below 0.17", "dim"))
+        legend = "   ".join(f"{shade} {least}" for least, shade, _ in _SHADES[1:])
+        out.print(Text(f"\nfrom: {legend}", style="dim"))
