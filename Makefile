@@ -63,7 +63,7 @@ docs: $(VENV)/.docs
 bench: $(VENV)/.covary
 	@$(BIN)/python -m pip install --quiet --editable ".[bench]" || \
 		echo "some peers do not install here: their rows will say so"
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(ARGS)
 
 coverage: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet coverage

@@ -15,26 +15,54 @@ from covary.kernels.jit import CODES, FLOATS, ROWS, kernel
 _GROUPED = types.Tuple((types.float64[::1], types.uint8[::1], types.uint64[::1]))
 
 
+@kernel(_GROUPED(ROWS, FLOATS, CODES, int64))
+def _group_uncut(order, values, codes, n_bins):
+    """Do what ``group_by_cube`` does for a single cube: only missing conditions are set apart."""
+    one = uint64(1)
+    n = uint64(values.size)
+    grouped_values = values.copy()
+    grouped_codes = np.empty(n, np.uint8)
+    n_missing = uint64(0)
+    for r in range(n):
+        code = codes[order[r]]
+        grouped_codes[r] = code
+        n_missing += uint64(code == n_bins)
+    if n_missing > uint64(0):
+        in_order = grouped_codes.copy()
+        at = uint64(0)
+        at_missing = n - n_missing
+        for r in range(n):
+            if in_order[r] == n_bins:
+                grouped_values[at_missing] = values[r]
+                grouped_codes[at_missing] = in_order[r]
+                at_missing += one
+            else:
+                grouped_values[at] = values[r]
+                grouped_codes[at] = in_order[r]
+                at += one
+    return grouped_values, grouped_codes, np.array([0, n - n_missing, n, n], np.uint64)
+
+
 @kernel(_GROUPED(ROWS, FLOATS, CODES, int64, ROWS, int64))
 def group_by_cube(order, values, codes, n_bins, cubes, n_cubes):
     """Return target values and condition codes cube by cube, and where each cube starts.
 
     First come the cubes with the rows that have a condition, then the same cubes with the rows
-    whose condition is missing (code ``n_bins``). Inside a cube the rows keep the order of the
-    target: a stable counting sort. The first value of a cube is subtracted from all its values,
-    against cancellation.
+    whose condition is missing (code ``n_bins``), then the rows that are alone. Inside a cube the
+    rows keep the order of the target: a stable counting sort.
     """
+    if cubes.size == 0:
+        return _group_uncut(order, values, codes, n_bins)
     one = uint64(1)
     present = uint64(n_bins)
     alone = uint64(n_cubes)
     last = alone + alone
     n = uint64(values.size)
-    uncut = cubes.size == 0
     starts = np.zeros(last + uint64(2), np.uint64)
     groups = np.empty(n, np.uint32)
     for r in range(n):
         row = order[r]
-        group = uint64(0) if uncut else uint64(cubes[row])
+        group = uint64(cubes[row])
         if group == alone:
             group = last
         elif uint64(codes[row]) == present:
@@ -52,6 +80,7 @@ def group_by_cube(order, values, codes, n_bins, cubes, n_cubes):
         fill[group] = at + one
         grouped_values[at] = values[r]
         grouped_codes[at] = codes[order[r]]
+    # A cube's first value is subtracted from all its values, against cancellation.
     for c in range(last):
         if starts[c] < starts[c + one]:
             first = grouped_values[starts[c]]

@@ -16,6 +16,7 @@ from numba import float64, int64, types, uint8, uint32, uint64
 
 from covary.kernels.jit import CODES, FLOATS, kernel
 
+INTERVALS = types.float64[:, :, ::1]
 _STARTS = types.Array(types.uint64, 1, "C", readonly=True)
 
 # Logarithms of counts below this come from a table that fits the fastest cache.
@@ -25,7 +26,7 @@ _LOGS = np.log(np.maximum(np.arange(_FEW), 1))
 # Cells are summed in blocks of this many rows, whose running counts fit the second cache.
 _BLOCK = 1024
 # Below this many rows, setting up a block costs more than it saves.
-_SMALL = 96
+_SMALL = 256
 
 
 @kernel(float64(uint64))
@@ -136,17 +137,33 @@ def _sum_small_cell(values, codes, n_used, increments, below, sums):
 
     ``below`` is working space: the number of rows so far in the bins before each.
     """
-    one = uint64(1)
+    one, two, three = uint64(1), uint64(2), uint64(3)
     below[: n_used + one] = uint32(0)
     for r in range(uint64(values.size)):
         k = uint64(codes[r])
         x = values[r]
         for i in range(n_used + one):
             below[i] += uint32(i > k)
-        for j in range(k + one):
-            before = below[j]
+        # Four left ends at once: the running counts are read once for all of them.
+        j = uint64(0)
+        while j + three <= k:
+            b0, b1, b2, b3 = below[j], below[j + one], below[j + two], below[j + three]
+            s0 = j * n_used
+            s1 = s0 + n_used
+            s2 = s1 + n_used
+            s3 = s2 + n_used
             for i in range(k, n_used):
-                sums[j * n_used + i] += x * increments[below[i + one] - before]
+                t = below[i + one]
+                sums[s0 + i] += x * increments[t - b0]
+                sums[s1 + i] += x * increments[t - b1]
+                sums[s2 + i] += x * increments[t - b2]
+                sums[s3 + i] += x * increments[t - b3]
+            j += three + one
+        while j <= k:
+            b0 = below[j]
+            for i in range(k, n_used):
+                sums[j * n_used + i] += x * increments[below[i + one] - b0]
+            j += one
 
 
 @kernel(types.void(FLOATS, CODES, uint64, FLOATS, types.float64[::1]))
@@ -254,32 +271,73 @@ def _sum_large_cell(values, codes, n_used, increments, sums):
         begin = end
 
 
-@kernel(types.void(float64, float64, uint64, uint64, uint64, uint64, types.float64[:, :, ::1]))
-def _add_rectangle(cost, entropy, top, bottom, left, right, corners):
-    """Add to the rows top .. bottom - 1 and columns left .. right - 1, once spread out."""
-    corners[top, left, 0] += cost
-    corners[top, left, 1] += entropy
-    corners[bottom, left, 0] -= cost
-    corners[bottom, left, 1] -= entropy
-    corners[top, right, 0] -= cost
-    corners[top, right, 1] -= entropy
-    corners[bottom, right, 0] += cost
-    corners[bottom, right, 1] += entropy
+@kernel(
+    types.void(types.float64[:, ::1], types.uint64[::1], uint64, types.float64[::1], INTERVALS)
+)
+def _add_corners(cells, used, n_used, sums, corners):
+    """Add the costs of one cube to all intervals of bins, as corners that are yet to be summed.
+
+    The cube uses the bins ``used[0] < used[1] < ...``; it has the same cost for every interval
+    that holds the same ones of them, a rectangle of intervals (j, i). What differs between
+    neighbouring rectangles goes to the corner where they meet; the sum over all corners above and
+    left of (j, i) then is the cost of that interval.
+
+    Parameters
+    ----------
+    cells : for every used bin its count and its sum of values, and working space for two more
+    sums : sum of x (g(t) - g(t - 1)) for every interval of used bins
+    """
+    one = uint64(1)
+    for b in range(n_used):
+        cells[b, 2] = cells[b, 3] = 0.0
+    top = uint64(0)
+    for a in range(n_used):
+        # above: the interval that starts one used bin earlier; before: that ends one earlier
+        above_before_cost = above_before_entropy = 0.0
+        if a > uint64(0):
+            above_before_cost = cells[a - one, 2]
+            above_before_entropy = cells[a - one, 3]
+            corners[top, used[a - one], 0] -= above_before_cost
+            corners[top, used[a - one], 1] -= above_before_entropy
+        before_cost = before_entropy = 0.0
+        count = 0.0
+        total = 0.0
+        for b in range(a, n_used):
+            count += cells[b, 0]
+            total += cells[b, 1]
+            log_n = log_count(uint64(count))
+            cost = sums[a * n_used + b] - log_n * total
+            entropy = count * log_n
+            above_cost = cells[b, 2]
+            above_entropy = cells[b, 3]
+            corners[top, used[b], 0] += cost - before_cost - above_cost + above_before_cost
+            corners[top, used[b], 1] += (
+                entropy - before_entropy - above_entropy + above_before_entropy
+            )
+            before_cost = cells[b, 2] = cost
+            before_entropy = cells[b, 3] = entropy
+            above_before_cost = above_cost
+            above_before_entropy = above_entropy
+        top = used[a] + one
+    last = n_used - one
+    corners[top, used[last], 0] -= cells[last, 2]
+    corners[top, used[last], 1] -= cells[last, 3]
 
 
-@kernel(types.float64[:, :, ::1](FLOATS, CODES, _STARTS, int64, FLOATS))
+@kernel(INTERVALS(FLOATS, CODES, _STARTS, int64, FLOATS))
 def interval_costs(values, codes, starts, n_bins, increments):
     """Return, for every interval of bins j .. i, its cost and its sum of g(n).
 
-    A cube that uses few of the bins is summed over those alone; each of its sums then holds for a
-    rectangle of intervals (j, i) and is added at its corners, to be spread out at the end.
+    A cube that uses few of the bins is summed over those alone, which is most of the saving where
+    there are many cubes.
     """
     one = uint64(1)
     width = uint64(n_bins)
     corners = np.zeros((n_bins + 1, n_bins + 1, 2))
     counts = np.zeros(width, np.uint64)
     totals = np.zeros(width)
-    used = np.empty(width + one, np.uint64)
+    cells = np.empty((n_bins, 4))
+    used = np.empty(width, np.uint64)
     rank = np.empty(width, np.uint8)
     below = np.empty(width + one, np.uint32)
     sums = np.empty(width * width)
@@ -304,8 +362,11 @@ def interval_costs(values, codes, starts, n_bins, increments):
             if counts[k] > uint64(0):
                 used[n_used] = k
                 rank[k] = uint8(n_used)
+                cells[n_used, 0] = float64(counts[k])
+                cells[n_used, 1] = totals[k]
+                counts[k] = uint64(0)
+                totals[k] = 0.0
                 n_used += one
-        used[n_used] = width
         if n_used < width:
             for r in range(n):
                 ranks[r] = rank[cell_codes[r]]
@@ -315,21 +376,7 @@ def interval_costs(values, codes, starts, n_bins, increments):
             _sum_small_cell(cell_values, cell_codes, n_used, increments, below, sums)
         else:
             _sum_large_cell(cell_values, cell_codes, n_used, increments, sums)
-        for a in range(n_used):
-            top = uint64(0) if a == uint64(0) else used[a - one] + one
-            bottom = used[a] + one
-            count = uint64(0)
-            total = 0.0
-            for b in range(a, n_used):
-                count += counts[used[b]]
-                total += totals[used[b]]
-                log_n = log_count(count)
-                cost = sums[a * n_used + b] - log_n * total
-                entropy = float64(count) * log_n
-                _add_rectangle(cost, entropy, top, bottom, used[b], used[b + one], corners)
-        for a in range(n_used):
-            counts[used[a]] = uint64(0)
-            totals[used[a]] = 0.0
+        _add_corners(cells, used, n_used, sums, corners)
     for j in range(n_bins):
         for i in range(1, n_bins):
             corners[j, i] += corners[j, i - 1]

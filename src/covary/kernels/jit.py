@@ -43,14 +43,14 @@ class _CompilationNotice(event.Listener):
         self.timer: threading.Timer | None = None
 
     def on_start(self, event: event.Event) -> None:
-        self.compiling += 1
-        if self.timer is None:
+        self.compiling += _is_ours(event)
+        if self.timer is None and self.compiling:
             self.timer = threading.Timer(NOTICE_AFTER_SECONDS, self.say)
             self.timer.daemon = True
             self.timer.start()
 
     def on_end(self, event: event.Event) -> None:
-        self.compiling -= 1
+        self.compiling -= _is_ours(event)
 
     def say(self) -> None:
         if self.compiling and sys.stderr is not None:
@@ -59,6 +59,12 @@ class _CompilationNotice(event.Listener):
                 file=sys.stderr,
                 flush=True,
             )
+
+
+def _is_ours(event: event.Event) -> bool:
+    """Return whether it is one of covary's kernels that is compiled, not another library's."""
+    dispatcher = (event.data or {}).get("dispatcher")
+    return getattr(dispatcher, "__module__", "").startswith("covary.")
 
 
 event.register("numba:compile", _CompilationNotice())

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -101,7 +101,7 @@ class UDS(Measure):
     ) -> npt.NDArray[np.float64]:
         if any(len(columns) != 2 for columns in sets) or self.order == "exact":
             return super().score_sets(prepared, sets)
-        pairs = np.array([self.entropy_order(prepared, pair) for pair in sets]).reshape(-1, 2)
+        pairs = self._ordered_pairs(prepared, sets)
         bins = prepared.bins(self.beta)
         log_cells = [self._log_cells(prepared, column) for column in range(len(prepared.names))]
         explained = kernels.step.explained_by_one(
@@ -111,10 +111,9 @@ class UDS(Measure):
             kernels.tables.increments(prepared.n_rows),
             np.array(log_cells),
         )
-        weights = [self.weight(prepared, target) for target in pairs[:, 1]]
-        return np.array(
-            [_score(e * w, w) for e, w in zip(explained.tolist(), weights, strict=True)]
-        )
+        weights = self.weights(prepared)[pairs[:, 1]].tolist()
+        both = zip(explained.tolist(), weights, strict=True)
+        return np.array([_score(fraction * weight, weight) for fraction, weight in both])
 
     def explain_set(self, prepared: Prepared, columns: Sequence[int]) -> Explanation:
         chain = self._best_chain(prepared, columns)
@@ -134,23 +133,36 @@ class UDS(Measure):
 
     def entropy_order(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
         """Return the columns by descending entropy; see the notes on equal entropies."""
-        entropy = {column: self.weight(prepared, column) for column in columns}
-        order = sorted(columns, key=lambda column: -entropy[column])
+        weights = self.weights(prepared)
+        order = sorted(columns, key=lambda column: -weights[column])
         if self.scale is None:
             return order
         level = {order[0]: 0}
         for above, column in pairwise(order):
-            lower = entropy[column] < entropy[above] * (1 - _EQUAL)
-            level[column] = level[above] + lower
-        if level[order[-1]] < len(order) - 1 and entropy[order[0]] > 0:
+            level[column] = level[above] + bool(_is_less(weights[column], weights[above]))
+        if level[order[-1]] < len(order) - 1 and weights[order[0]] > 0:
             content = _contents(prepared, level)
             order.sort(key=lambda column: (level[column], content[column]))
         return order
 
-    def weight(self, prepared: Prepared, column: int) -> float:
-        """Return the cumulative entropy of a column, in the units that ``scale`` asks for."""
-        scale = 1.0 if self.scale == "range" else float(prepared.widths[column])
-        return float(prepared.entropies[column]) * scale
+    def _ordered_pairs(
+        self, prepared: Prepared, pairs: Sequence[Sequence[int]]
+    ) -> npt.NDArray[np.int64]:
+        """Return pairs in their entropy orders, all at once but for equal entropies."""
+        ordered = np.array(pairs, np.int64).reshape(-1, 2)
+        weights = self.weights(prepared)[ordered]
+        ordered[weights[:, 0] < weights[:, 1]] = ordered[weights[:, 0] < weights[:, 1], ::-1]
+        if self.scale == "range":
+            equal = ~_is_less(weights.min(axis=1), weights.max(axis=1))
+            for pair in np.flatnonzero(equal):
+                ordered[pair] = self.entropy_order(prepared, pairs[pair])
+        return ordered
+
+    def weights(self, prepared: Prepared) -> npt.NDArray[np.float64]:
+        """Return the cumulative entropy of every column, in the units that ``scale`` asks for."""
+        if self.scale == "range":
+            return prepared.entropies
+        return prepared.entropies * prepared.widths
 
     def _best_of_all_orders(self, prepared: Prepared, columns: Sequence[int]) -> Chain:
         """Return the best chain over all orders; what orders have in common is computed once.
@@ -203,7 +215,7 @@ class UDS(Measure):
             kernels.tables.increments(prepared.n_rows),
             cubes.log_cells + self._log_cells(prepared, condition),
         )
-        weight = self.weight(prepared, target)
+        weight = float(self.weights(prepared)[target])
         return Chain(
             prepared,
             (*chain.columns, target),
@@ -301,6 +313,11 @@ class Chain:
             )
             for at, link in enumerate(self.links, start=1)
         )
+
+
+def _is_less(weight: Any, other: Any) -> Any:
+    """Return whether an entropy is below another by more than rounding."""
+    return weight < other * (1 - _EQUAL)
 
 
 def _score(gain: float, total: float) -> float:

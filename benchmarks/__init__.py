@@ -1,0 +1,1 @@
+"""Benchmarks of covary: ``python -m benchmarks --help``; one file for each section."""

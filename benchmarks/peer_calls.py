@@ -1,0 +1,219 @@
+"""How each peer is called, the way its users call it. Peers are imported only when loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Call = Callable[[Array], Any]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Something else that one would use.
+
+    Parameters
+    ----------
+    name : what the report calls it
+    package : the distribution that it comes in
+    load : imports the package and returns the function that scores a table
+    loops : whether the function goes through the pairs of columns one by one
+    slow_start : whether importing or compiling takes many seconds
+    most_rows : more would take longer than anyone wants to wait here
+    """
+
+    name: str
+    package: str
+    load: Callable[[], Call]
+    loops: bool = False
+    slow_start: bool = False
+    most_rows: int = 1_000_000
+
+
+# ------------------------------------------------------------ pairs
+
+
+def load_distance_correlation() -> Call:
+    """Return dcor's distance correlation: n log n for two columns, compiled."""
+    import dcor
+
+    return lambda table: dcor.distance_correlation(table[:, 0], table[:, 1])
+
+
+def load_mutual_information() -> Call:
+    """Return scikit-learn's mutual information, from nearest neighbours."""
+    from sklearn.feature_selection import mutual_info_regression
+
+    return lambda table: mutual_info_regression(table[:, :1], table[:, 1], random_state=0)
+
+
+def load_spearman() -> Call:
+    """Return scipy's rank correlation; of all pairs, if there are more than two columns."""
+    from scipy.stats import spearmanr
+
+    return spearmanr
+
+
+def load_xi() -> Call:
+    """Return Chatterjee's xi in one direction."""
+    from scipy.stats import chatterjeexi
+
+    return lambda table: chatterjeexi(table[:, 0], table[:, 1])
+
+
+def load_pandas_spearman() -> Call:
+    """Return the rank correlations of a data frame."""
+    import pandas
+
+    return lambda table: pandas.DataFrame(table).corr(method="spearman")
+
+
+def load_mgc() -> Call:
+    """Return the statistic of multiscale graph correlation."""
+    from hyppo.independence import MGC
+
+    return lambda table: MGC().statistic(table[:, :1], table[:, 1:2])
+
+
+def load_dcorr() -> Call:
+    """Return hyppo's distance correlation, from all distances."""
+    from hyppo.independence import Dcorr
+
+    return lambda table: Dcorr().statistic(table[:, :1], table[:, 1:2])
+
+
+def load_fast_dcorr() -> Call:
+    """Return hyppo's fast test, which takes n log n and no permutations."""
+    from hyppo.independence import Dcorr
+
+    return lambda table: Dcorr().test(table[:, :1], table[:, 1:2])
+
+
+def load_hsic() -> Call:
+    """Return the statistic of the Hilbert-Schmidt independence criterion."""
+    from hyppo.independence import Hsic
+
+    return lambda table: Hsic().statistic(table[:, :1], table[:, 1:2])
+
+
+def load_hoi_pairs() -> Call:
+    """Return the total correlation of all pairs, that is their mutual information."""
+    from hoi.metrics import TC
+
+    return lambda table: TC(table, verbose=False).fit(minsize=2, maxsize=2)
+
+
+# ------------------------------------------------------------ all pairs
+
+
+def load_all_mutual_information() -> Call:
+    """Return mutual information of all pairs, one call for each column and those before it."""
+    from sklearn.feature_selection import mutual_info_regression
+
+    return lambda table: [
+        mutual_info_regression(table[:, :column], table[:, column], random_state=0)
+        for column in range(1, table.shape[1])
+    ]
+
+
+def pair_by_pair(peer: Peer) -> Peer:
+    """Return the peer as a loop over all pairs of columns."""
+
+    def load() -> Call:
+        score = peer.load()
+        return lambda table: [
+            score(np.ascontiguousarray(table[:, pair]))
+            for pair in combinations(range(table.shape[1]), 2)
+        ]
+
+    return replace(peer, load=load, loops=True)
+
+
+# ------------------------------------------------------------ several columns at once
+
+
+def load_copula_entropy() -> Call:
+    """Return copula entropy, from nearest neighbours: the negative of total correlation."""
+    from copent import copent
+
+    return copent
+
+
+def load_hoi_total_correlation(method: str) -> Callable[[], Call]:
+    """Return how hoi's total correlation of all columns is loaded."""
+
+    def load() -> Call:
+        from hoi.metrics import TC
+
+        return lambda table: TC(table, verbose=False).fit(
+            minsize=table.shape[1], maxsize=table.shape[1], method=method
+        )
+
+    return load
+
+
+def load_hoi_o_information() -> Call:
+    """Return hoi's O-information of all columns."""
+    from hoi.metrics import Oinfo
+
+    return lambda table: Oinfo(table, verbose=False).fit(
+        minsize=table.shape[1], maxsize=table.shape[1]
+    )
+
+
+SPEARMAN = Peer("scipy spearmanr", "scipy", load_spearman)
+PANDAS = Peer("pandas corr, spearman", "pandas", load_pandas_spearman)
+XI = Peer("scipy chatterjeexi", "scipy", load_xi)
+MUTUAL_INFORMATION = Peer(
+    "scikit-learn mutual_info_regression", "scikit-learn", load_mutual_information
+)
+COPULA_ENTROPY = Peer("copent", "copent", load_copula_entropy)
+DISTANCE_CORRELATION = Peer(
+    "dcor distance_correlation", "dcor", load_distance_correlation, slow_start=True
+)
+HOI_PAIRS = Peer("hoi TC, Gaussian copula", "hoi", load_hoi_pairs, slow_start=True)
+HYPPO = [
+    Peer("hyppo Dcorr, fast test", "hyppo", load_fast_dcorr, slow_start=True),
+    Peer("hyppo Dcorr, statistic", "hyppo", load_dcorr, slow_start=True),
+    Peer("hyppo Hsic, statistic", "hyppo", load_hsic, slow_start=True),
+    Peer("hyppo MGC, statistic", "hyppo", load_mgc, slow_start=True),
+]
+
+ONE_PAIR = [
+    SPEARMAN,
+    PANDAS,
+    XI,
+    MUTUAL_INFORMATION,
+    COPULA_ENTROPY,
+    DISTANCE_CORRELATION,
+    HOI_PAIRS,
+    *HYPPO,
+]
+ALL_PAIRS = [
+    SPEARMAN,
+    PANDAS,
+    pair_by_pair(XI),
+    replace(MUTUAL_INFORMATION, load=load_all_mutual_information),
+    pair_by_pair(COPULA_ENTROPY),
+    pair_by_pair(DISTANCE_CORRELATION),
+    HOI_PAIRS,
+    *(pair_by_pair(peer) for peer in HYPPO),
+]
+SEVERAL = [
+    COPULA_ENTROPY,
+    Peer("hoi TC, Gaussian copula", "hoi", load_hoi_total_correlation("gc"), slow_start=True),
+    Peer(
+        "hoi TC, nearest neighbours",
+        "hoi",
+        load_hoi_total_correlation("knn"),
+        slow_start=True,
+        most_rows=1000,
+    ),
+    Peer("hoi O-information, Gaussian copula", "hoi", load_hoi_o_information, slow_start=True),
+]
