@@ -25,6 +25,8 @@ _LOGS = np.log(np.maximum(np.arange(_FEW), 1))
 
 # Cells are summed in blocks of this many rows, whose running counts fit the second cache.
 _BLOCK = 1024
+# Below this many rows, looking through all bins costs more than inserting those that are used.
+_TINY = 8
 # Below this many rows, setting up a block costs more than it saves.
 _SMALL = 256
 
@@ -324,6 +326,51 @@ def _add_corners(cells, used, n_used, sums, corners):
     corners[top, used[last], 1] -= cells[last, 3]
 
 
+@kernel(
+    uint64(
+        FLOATS,
+        CODES,
+        uint64,
+        types.uint64[::1],
+        types.float64[::1],
+        types.uint64[::1],
+        types.float64[:, ::1],
+    )
+)
+def _describe_cube(values, codes, width, counts, totals, used, cells):
+    """Return how many bins a cube uses; fill in which, and their counts and sums of values.
+
+    ``counts`` and ``totals`` are working space, all zero before and after.
+    """
+    one = uint64(1)
+    n = uint64(values.size)
+    n_used = uint64(0)
+    for r in range(n):
+        k = uint64(codes[r])
+        if n < uint64(_TINY) and counts[k] == uint64(0):
+            # Few rows: keep the list of used bins sorted as they come.
+            at = n_used
+            while at > uint64(0) and used[at - one] > k:
+                used[at] = used[at - one]
+                at -= one
+            used[at] = k
+            n_used += one
+        counts[k] += one
+        totals[k] += values[r]
+    if n >= uint64(_TINY):
+        for k in range(width):
+            # Without a branch, which would be mispredicted: an unused bin is written over.
+            used[n_used] = k
+            n_used += uint64(counts[k] > uint64(0))
+    for a in range(n_used):
+        k = used[a]
+        cells[a, 0] = float64(counts[k])
+        cells[a, 1] = totals[k]
+        counts[k] = uint64(0)
+        totals[k] = 0.0
+    return n_used
+
+
 @kernel(INTERVALS(FLOATS, CODES, _STARTS, int64, FLOATS))
 def interval_costs(values, codes, starts, n_bins, increments):
     """Return, for every interval of bins j .. i, its cost and its sum of g(n).
@@ -353,20 +400,9 @@ def interval_costs(values, codes, starts, n_bins, increments):
             continue
         cell_values = values[first : first + n]
         cell_codes = codes[first : first + n]
-        for r in range(n):
-            k = uint64(cell_codes[r])
-            counts[k] += one
-            totals[k] += cell_values[r]
-        n_used = uint64(0)
-        for k in range(width):
-            if counts[k] > uint64(0):
-                used[n_used] = k
-                rank[k] = uint8(n_used)
-                cells[n_used, 0] = float64(counts[k])
-                cells[n_used, 1] = totals[k]
-                counts[k] = uint64(0)
-                totals[k] = 0.0
-                n_used += one
+        n_used = _describe_cube(cell_values, cell_codes, width, counts, totals, used, cells)
+        for a in range(n_used):
+            rank[used[a]] = uint8(a)
         if n_used < width:
             for r in range(n):
                 ranks[r] = rank[cell_codes[r]]
