@@ -76,22 +76,16 @@ def notices() -> Iterator[None]:
 
 
 @contextmanager
-def progress(doing: str) -> Iterator[Callable[[int, int], None]]:
+def progress(doing: str) -> Iterator[Callable[[int, int], None] | None]:
     """Show a bar with the time left on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
 
-    errors = Console(stderr=True)
-    bar = Progress(
-        "{task.description}",
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=errors,
-        transient=True,
-        disable=not errors.is_terminal,
-    )
-    with bar:
+    columns = ("{task.description}", BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(doing, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 

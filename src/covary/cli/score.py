@@ -36,7 +36,7 @@ def command(
     """
     import covary
 
-    with output.notices():
+    with output.notices(), output.progress("scoring"):
         explanation = covary.explain(file, columns, measure=measure, **parameters)
     if as_json:
         output.print_json(explanation.to_dict())

@@ -154,7 +154,7 @@ class UDS(Measure):
         ordered[weights[:, 0] < weights[:, 1]] = ordered[weights[:, 0] < weights[:, 1], ::-1]
         if self.scale == "range":
             equal = ~_is_less(weights.min(axis=1), weights.max(axis=1))
-            for pair in np.flatnonzero(equal):
+            for pair in np.flatnonzero(equal).tolist():
                 ordered[pair] = self.entropy_order(prepared, pairs[pair])
         return ordered
 
