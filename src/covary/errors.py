@@ -7,6 +7,9 @@ same voice. Nothing else in the package composes such a message.
 from __future__ import annotations
 
 import difflib
+import os
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 
 
@@ -30,9 +33,20 @@ class CovaryWarning(UserWarning):
     """Something the user should know about the result: columns left out, few rows."""
 
 
+def _one_line(text: object, most: int = 200) -> str:
+    """Return text that fits on one line and cannot steer a terminal."""
+    line = " ".join(str(text).split())
+    line = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
+    return line if len(line) <= most else line[: most - 3] + "..."
+
+
+def _quoted(name: object) -> str:
+    return f"'{_one_line(name, most=60)}'"
+
+
 def _listed(names: Iterable[str], most: int = 8) -> str:
     """Return names in quotes, comma-separated, cut off after a few."""
-    quoted = [f"'{name}'" for name in names]
+    quoted = [_quoted(name) for name in names]
     if len(quoted) > most:
         return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"
     return ", ".join(quoted)
@@ -43,22 +57,18 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     known = list(known)
     by_lower = {other.lower(): other for other in reversed(known)}
     close = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.5)
-    return f" Did you mean '{by_lower[close[0]]}'?" if close else ""
-
-
-def _one_line(text: object, most: int = 200) -> str:
-    line = " ".join(str(text).split())
-    return line if len(line) <= most else line[: most - 3] + "..."
+    return f" Did you mean {_quoted(by_lower[close[0]])}?" if close else ""
 
 
 # ---------------------------------------------------------------- the table
 
 
 def not_a_table(data: object) -> TableError:
+    kind = type(data)
+    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
     return TableError(
-        f"cannot use a {type(data).__module__}.{type(data).__qualname__} as a table: pass a "
-        "two-dimensional NumPy array, a pandas, polars or pyarrow table, or the path of a CSV, "
-        "Parquet or Arrow file"
+        f"data of type {name} is not a table: pass a two-dimensional NumPy array, a pandas, "
+        "polars or pyarrow table, or the path of a CSV, Parquet or Arrow file"
     )
 
 
@@ -70,27 +80,40 @@ def wrong_dimensions(n_dimensions: int) -> TableError:
 
 
 def not_numeric(dtype: object) -> TableError:
+    if "complex" in str(dtype):
+        return TableError(
+            f"an array of dtype {dtype} has no order: pass its real and imaginary parts as "
+            "columns of their own"
+        )
     return TableError(
-        f"an array of dtype {dtype} has no numbers to compare: convert it to float, or pass a "
-        "data frame"
+        f"an array of dtype {dtype} is not one of numbers: convert it to float, or pass a data "
+        "frame"
     )
+
+
+def not_computed(error: object) -> TableError:
+    return TableError(f"the lazy frame could not be computed: {_one_line(error)}")
 
 
 def too_few_rows(n_rows: int) -> TableError:
     return TableError(f"the table has {n_rows} row{'s' if n_rows != 1 else ''}: at least 3 needed")
 
 
-def duplicate_name(name: str, positions: Sequence[int]) -> TableError:
-    where = " and ".join(str(position + 1) for position in positions[:2])
+def duplicate_name(names: Sequence[str]) -> TableError:
+    places: dict[str, list[int]] = {}
+    for position, name in enumerate(names):
+        places.setdefault(name, []).append(position)
+    name, where = next(item for item in places.items() if len(item[1]) > 1)
     return TableError(
-        f"the name '{name}' stands for more than one column (number {where}): give each its own"
+        f"the name {_quoted(name)} stands for more than one column (number {where[0] + 1} and "
+        f"{where[1] + 1}): give each its own"
     )
 
 
 def infinite_values(name: str, count: int) -> TableError:
     return TableError(
-        f"column '{name}' holds {count} infinite value{'s' if count != 1 else ''}: replace by a "
-        "finite number, or by a missing cell"
+        f"column {_quoted(name)} holds {count} infinite value{'s' if count != 1 else ''}: replace "
+        "by a finite number, or by a missing cell"
     )
 
 
@@ -99,10 +122,16 @@ def no_usable_column(left_out: Sequence[tuple[str, str]]) -> TableError:
         return TableError("the table has no columns")
     return TableError(
         "no column can be used: "
-        + ", ".join(f"'{name}' is {reason}" for name, reason in left_out[:5])
+        + ", ".join(f"{_quoted(name)} is {_one_line(reason, 80)}" for name, reason in left_out[:5])
         + (f" and {len(left_out) - 5} more" if len(left_out) > 5 else "")
         + "; numbers, booleans, dates and ordered categories can"
     )
+
+
+def reason_word_among_numbers(word: object) -> str:
+    if word is None:
+        return "numbers written as text, convert them"
+    return f"text, since {_quoted(word)} is not a number"
 
 
 # ---------------------------------------------------------------- columns
@@ -110,10 +139,12 @@ def no_usable_column(left_out: Sequence[tuple[str, str]]) -> TableError:
 
 def unknown_column(name: object, known: Sequence[str]) -> ColumnError:
     there = f" The columns are {_listed(known)}." if known else ""
-    return ColumnError(f"there is no column '{name}'.{_nearest(str(name), known)}{there}")
+    return ColumnError(f"there is no column {_quoted(name)}.{_nearest(str(name), known)}{there}")
 
 
 def position_out_of_range(position: int, n_columns: int) -> ColumnError:
+    if n_columns == 0:
+        return ColumnError(f"there is no column number {position}: the table has no columns")
     return ColumnError(
         f"there is no column number {position}: the {n_columns} columns are numbered "
         f"0 to {n_columns - 1}"
@@ -122,24 +153,32 @@ def position_out_of_range(position: int, n_columns: int) -> ColumnError:
 
 def unusable_column(name: str, reason: str) -> ColumnError:
     return ColumnError(
-        f"column '{name}' cannot be used: it is {reason}; numbers, booleans, dates and ordered "
-        "categories can"
+        f"column {_quoted(name)} cannot be used: it is {_one_line(reason, 80)}; numbers, "
+        "booleans, dates and ordered categories can"
     )
 
 
 def repeated_column(name: str) -> ColumnError:
-    return ColumnError(f"column '{name}' is asked for twice: a set holds each column once")
+    return ColumnError(f"column {_quoted(name)} is asked for twice: a set holds each column once")
 
 
-def columns_is_text(columns: str) -> ColumnError:
-    return ColumnError(f"columns is the text '{columns}': pass a list of names, such as ['a', 'b']")
+def columns_is_text(columns: str | bytes) -> ColumnError:
+    return ColumnError(
+        f"columns is the text {_quoted(columns)}: pass a list of names, such as ['a', 'b']"
+    )
+
+
+def columns_is_no_list(columns: object) -> ColumnError:
+    return ColumnError(
+        f"columns is {_one_line(repr(columns), 60)}: pass a list of names, such as ['a', 'b']"
+    )
 
 
 def too_few_columns(names: Sequence[str]) -> ColumnError:
     if not names:
         return ColumnError("dependence needs at least two columns, none were named")
     return ColumnError(
-        f"dependence needs at least two columns, there is only '{names[0]}' to use"
+        f"dependence needs at least two columns, there is only {_quoted(names[0])} to use"
     )
 
 
@@ -147,15 +186,41 @@ def too_few_columns(names: Sequence[str]) -> ColumnError:
 
 
 def unreadable(path: object, reason: object) -> TableError:
-    return TableError(f"cannot read {path}: {_one_line(reason)}")
+    return TableError(f"cannot read {_one_line(path)}: {_one_line(reason)}")
+
+
+def no_such_file(path: object, others: Iterable[str]) -> TableError:
+    hint = _nearest(os.path.basename(str(path)), others)
+    return TableError(f"cannot read {_one_line(path)}: there is no such file.{hint}")
+
+
+def damaged(path: object, reason: object) -> TableError:
+    return unreadable(path, f"it is damaged, or in a form that is not supported: {reason}")
+
+
+def ragged_row(
+    path: object, line: int, n_cells: int, n_columns: int, delimiter: str
+) -> TableError:
+    cells = f"{n_cells} cell{'s' if n_cells != 1 else ''}"
+    return unreadable(
+        path,
+        f"line {line} has {cells} and the first row has {n_columns}, separated by {delimiter!r}: "
+        "give every row as many",
+    )
+
+
+def open_quote(path: object, line: int) -> TableError:
+    return unreadable(path, f"line {line} opens a quotation mark that no line closes")
 
 
 def unwritable(path: object, reason: object) -> CovaryError:
-    return CovaryError(f"cannot write {path}: {_one_line(reason)}")
+    return CovaryError(f"cannot write {_one_line(path)}: {_one_line(reason)}")
 
 
 def unknown_output(path: object, suffixes: Sequence[str]) -> ParameterError:
-    return ParameterError(f"cannot tell the format of {path}: end it in {' or '.join(suffixes)}")
+    return ParameterError(
+        f"cannot tell the format of {_one_line(path)}: end it in {' or '.join(suffixes)}"
+    )
 
 
 # ---------------------------------------------------------------- measures and parameters
@@ -197,11 +262,28 @@ def left_out(names_and_reasons: Sequence[tuple[str, str]]) -> CovaryWarning:
     by_reason: dict[str, list[str]] = {}
     for name, reason in names_and_reasons:
         by_reason.setdefault(reason, []).append(name)
-    parts = [f"{_listed(names)} ({reason})" for reason, names in by_reason.items()]
+    parts = [f"{_listed(names)} ({_one_line(why, 80)})" for why, names in by_reason.items()]
     return CovaryWarning(f"left out: {'; '.join(parts)}")
+
+
+def no_header(path: str | os.PathLike[str]) -> CovaryWarning:
+    return CovaryWarning(
+        f"the first line of {_one_line(path)} is all numbers, so there is no header: the columns "
+        "are called x0, x1, ..."
+    )
 
 
 def few_rows(n_rows: int) -> CovaryWarning:
     return CovaryWarning(
         f"only {n_rows} rows: below 100, scores are high by chance alone; do not rely on them"
     )
+
+
+def warn(warning: CovaryWarning) -> None:
+    """Warn as if the first caller outside covary did."""
+    frame = sys._getframe(1)
+    level = 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("covary"):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(warning, stacklevel=level)

@@ -129,12 +129,8 @@ class Registered:
 
     name: str
     cls: type[Measure]
+    summary: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def summary(self) -> str:
-        """The first line of the measure's documentation."""
-        return (self.cls.__doc__ or "").strip().splitlines()[0]
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -154,11 +150,11 @@ _registered: dict[str, Registered] = {}
 M = TypeVar("M", bound=type[Measure])
 
 
-def register(name: str, **fixed: Any) -> Callable[[M], M]:
-    """Give a measure class a public name, with the parameters that the name fixes."""
+def register(name: str, summary: str, **fixed: Any) -> Callable[[M], M]:
+    """Give a measure class a public name, one line about it, and the parameters that it fixes."""
 
     def add(cls: M) -> M:
-        _registered[name] = Registered(name, cls, fixed)
+        _registered[name] = Registered(name, cls, summary, fixed)
         return cls
 
     return add

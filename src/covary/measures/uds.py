@@ -26,8 +26,8 @@ MOST_BINS = 254
 _EQUAL = 1e-12
 
 
-@register("uds")
-@register("uds-unregularized", regularize=False)
+@register("uds", "Universal dependency score of Nguyen, Mandros and Vreeken (2016)")
+@register("uds-unregularized", "The same without its regulariser", regularize=False)
 @dataclass(frozen=True)
 class UDS(Measure):
     """Universal dependency score of Nguyen, Mandros and Vreeken (2016), in [0, 1].

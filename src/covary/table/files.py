@@ -2,136 +2,150 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
+import os
 import re
+import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from covary import errors
+from covary.table.delimited import read_delimited
+from covary.table.frames import Choose, arrow_series, series_column
+from covary.table.table import Column
 
 _SAMPLE_BYTES = 1 << 16
-_MISSING = ["", "?", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "NaT", "."]
-_READ_ERRORS = (pa.ArrowException, OSError, EOFError, ValueError, MemoryError, OverflowError)
+_COMPRESSIONS = {
+    "gzip": rb"\x1f\x8b",
+    "bz2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
+    "zstd": rb"\x28\xb5\x2f\xfd",
+    "lz4": rb"\x04\x22\x4d\x18",
+    "xz": rb"\xfd7zXZ\x00",
+}
+_BINARY_SUFFIXES = {
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".arrow": "Arrow",
+    ".ipc": "Arrow",
+    ".arrows": "Arrow",
+    ".feather": "Feather",
+}
 
 
-def read_file(path: str) -> pa.Table:
-    """Return the table in a CSV (also compressed), Parquet, Arrow or Feather file."""
+def read_file(path: str, choose: Choose) -> tuple[int, list[tuple[str, Column | str]]]:
+    """Return the number of rows and columns of a CSV, Parquet, Arrow or Feather file.
+
+    Text may be compressed. A column that cannot be used comes as the reason in words.
+
+    Parameters
+    ----------
+    path : the file
+    choose : called with the names of all columns, returns the positions of those to read
+    """
     try:
-        sample = _first_bytes(path)
-        return _read(path, sample)
+        n_rows, chosen = arrow_series(_read(path, _first_bytes(path), choose))
+        return n_rows, [(name, series_column(series, name)) for name, series in chosen]
     except errors.CovaryError:
         raise
     except FileNotFoundError:
-        raise errors.unreadable(path, "there is no such file") from None
-    except IsADirectoryError:
-        raise errors.unreadable(path, "it is a directory, name a file in it") from None
+        raise _no_such_file(path) from None
     except PermissionError:
-        raise errors.unreadable(path, "no permission") from None
-    except _READ_ERRORS as error:
-        raise errors.unreadable(path, _reason(error)) from None
-
-
-def _read(path: str, sample: bytes) -> pa.Table:
-    if sample.startswith(b"PAR1"):
-        import pyarrow.parquet
-
-        return pyarrow.parquet.ParquetFile(path).read()
-    if sample.startswith(b"ARROW1"):
-        return pa.ipc.open_file(path).read_all()
-    if sample.startswith(b"\xff\xff\xff\xff"):
-        return pa.ipc.open_stream(path).read_all()
-    if sample.startswith(b"FEA1"):
-        import pyarrow.feather
-
-        return pyarrow.feather.read_table(path)
-    if sample.startswith(b"PK\x03\x04"):
-        raise errors.unreadable(path, "it is a workbook or zip archive, save the table as CSV")
-    return _read_csv(path, sample)
+        raise errors.unreadable(path, "no permission to read it") from None
+    except MemoryError:
+        raise errors.unreadable(
+            path, "it takes more memory than there is, or is damaged"
+        ) from None
+    except Exception as error:  # readers break on damaged files in more ways than they tell
+        if isinstance(error, OSError) and error.errno:
+            raise errors.unreadable(path, os.strerror(error.errno)) from None
+        raise errors.damaged(path, str(error) or type(error).__name__) from None
 
 
 def _first_bytes(path: str) -> bytes:
-    """Return the start of a file, decompressed."""
-    if Path(path).is_dir():
-        raise IsADirectoryError(path)
-    with pa.input_stream(path) as stream:
-        return bytes(stream.read(_SAMPLE_BYTES))
+    try:
+        mode = os.stat(path).st_mode
+    except ValueError as error:
+        raise errors.unreadable(path, error) from None
+    if stat.S_ISDIR(mode):
+        raise errors.unreadable(path, "it is a directory, name a file in it")
+    if not stat.S_ISREG(mode):
+        raise errors.unreadable(path, "it is a pipe or device, not a file: save the table first")
+    with open(path, "rb") as file:
+        return file.read(_SAMPLE_BYTES)
 
 
-def _read_csv(path: str, sample: bytes) -> pa.Table:
-    import pyarrow.csv as arrow_csv
+def _no_such_file(path: str) -> errors.TableError:
+    directory = Path(path).parent
+    if not directory.is_dir():
+        return errors.unreadable(path, f"there is no directory {directory}")
+    try:
+        return errors.no_such_file(path, os.listdir(directory))
+    except OSError:  # no permission to look around
+        return errors.no_such_file(path, [])
 
-    encoding = _encoding(sample)
-    text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(sample)
-    if not text.strip():
-        raise errors.unreadable(path, "the file is empty")
-    if "\0" in text:
-        raise errors.unreadable(path, "it is neither CSV nor Parquet nor Arrow")
-    delimiter = _delimiter(text, path)
-    header = next(csv.reader(io.StringIO(text), delimiter=delimiter))
-    named = not all(_is_number(cell) for cell in header)
-    names = [
-        cell.strip() if named and cell.strip() else f"x{position}"
-        for position, cell in enumerate(header)
-    ]
-    with pa.input_stream(path) as stream:
-        table = arrow_csv.read_csv(
-            stream,
-            read_options=arrow_csv.ReadOptions(
-                column_names=names, skip_rows_after_names=int(named), encoding=encoding
-            ),
-            parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=arrow_csv.ConvertOptions(
-                null_values=_MISSING,
-                strings_can_be_null=True,
-                decimal_point="," if _decimal_comma(text, delimiter) else ".",
-            ),
+
+def _read(path: str, sample: bytes, choose: Choose) -> pa.Table:
+    if b"\0" in sample:
+        if sample.startswith(b"PAR1"):
+            return _read_parquet(path, choose)
+        if sample.startswith(b"ARROW1"):
+            return _read_arrow(path, choose)
+        if sample.startswith(b"\xff\xff\xff\xff"):
+            return _read_arrow_stream(path, choose)
+        if sample.startswith(b"FEA1"):
+            raise errors.unreadable(path, "it is Feather version 1: write it anew as version 2")
+        if sample.startswith(b"PK\x03\x04"):
+            raise errors.unreadable(path, "it is a workbook or zip archive: save the table as CSV")
+    supposed = _BINARY_SUFFIXES.get(Path(path).suffix.lower())
+    if supposed and sample:
+        raise errors.unreadable(
+            path, f"it does not start as a {supposed} file does: it is damaged, or wrongly named"
         )
-    return table
+    return read_delimited(path, lambda: _open(path, sample), choose)
 
 
-def _encoding(sample: bytes) -> str:
-    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    if sample.startswith(codecs.BOM_UTF8):
-        return "utf-8-sig"
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8"
+def _open(path: str, sample: bytes) -> Any:
+    """Return a stream of the file, decompressed."""
+    codec = next((name for name, magic in _COMPRESSIONS.items() if re.match(magic, sample)), None)
+    if codec == "xz":
+        import lzma
+
+        return lzma.open(path)
+    file = pa.OSFile(path)
+    return file if codec is None else pa.CompressedInputStream(file, codec)
 
 
-def _delimiter(text: str, path: str) -> str:
-    """Return the delimiter that cuts the first lines into the most, equally many cells."""
-    lines = text.splitlines()[:20]
-    best, most = ",", 1
-    for delimiter in (",", "\t", ";", "|"):
-        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
-        if widths and min(widths[:-1] or widths) > most:
-            best, most = delimiter, min(widths[:-1] or widths)
-    return best
+# ---------------------------------------------------------------- binary formats
 
 
-def _decimal_comma(text: str, delimiter: str) -> bool:
-    return (
-        delimiter != ","
-        and re.search(r"\d,\d", text) is not None
-        and re.search(r"\d\.\d", text) is None
-    )
+def _read_parquet(path: str, choose: Choose) -> pa.Table:
+    from pyarrow.parquet import ParquetFile
+
+    # Reading ahead would hold the whole file in memory beside its columns.
+    with pa.OSFile(path) as file, ParquetFile(file, pre_buffer=False) as parquet:
+        names = parquet.schema_arrow.names
+        wanted = [names[position] for position in choose(names)]
+        return parquet.read(wanted).select(wanted)
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.strip().replace(",", "."))
-    except ValueError:
-        return False
-    return True
+def _read_arrow(path: str, choose: Choose) -> pa.Table:
+    with pa.OSFile(path) as file:
+        return _read_batches(file, pa.ipc.open_file, choose)
 
 
-def _reason(error: Any) -> str:
-    text = str(error)
-    return text if text else type(error).__name__
+def _read_arrow_stream(path: str, choose: Choose) -> pa.Table:
+    with pa.OSFile(path) as file:
+        return _read_batches(file, pa.ipc.open_stream, choose)
+
+
+def _read_batches(file: Any, open_batches: Callable[..., Any], choose: Choose) -> pa.Table:
+    names = open_batches(file).schema.names
+    wanted = list(choose(names))
+    file.seek(0)
+    options = pa.ipc.IpcReadOptions(included_fields=wanted)
+    table = open_batches(file, options=options).read_all()
+    # The buffers are taken as they are: offsets and codes that point outside would crash later.
+    table.validate(full=True)
+    return table.select([names[position] for position in wanted])

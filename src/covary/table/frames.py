@@ -2,90 +2,153 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from covary import errors
-from covary.table.arrays import instants, numbers_of_objects
+from covary.table.arrays import array_column, text_reason
 from covary.table.table import Column
 
+Choose = Callable[[Sequence[str]], Sequence[int]]
 
-def as_frame(data: Any) -> nw.DataFrame[Any]:
-    """Return any eager or lazy frame as a narwhals frame."""
+# What NumPy knows as objects only, if at all; as floats, missing cells are NaN.
+_CAST_FIRST = ("Boolean", "Decimal", "Int128", "UInt128")
+
+
+def frame_series(data: Any, choose: Choose) -> tuple[int, Iterator[tuple[str, nw.Series[Any]]]]:
+    """Return the number of rows and the chosen columns of any eager or lazy frame.
+
+    Parameters
+    ----------
+    data : what narwhals takes, or anything else that exports Arrow data
+    choose : called with the names of all columns, returns the positions of those to load
+    """
+    frame = _as_frame(data)
+    if isinstance(frame, nw.LazyFrame):
+        frame, wanted = _computed(frame, choose)
+    else:
+        wanted = choose([str(label) for label in frame.columns])
+    series = list(frame.iter_columns())
+    return len(frame), ((str(series[p].name), series[p]) for p in wanted)
+
+
+def arrow_series(table: Any) -> tuple[int, Iterator[tuple[str, nw.Series[Any]]]]:
+    """Return the number of rows and all columns of an Arrow table, each let go once it is used."""
+    left = list(nw.from_native(table, eager_only=True).iter_columns())[::-1]
+    pops = (left.pop() for _ in range(len(left)))
+    return table.num_rows, ((series.name, series) for series in pops)
+
+
+def _as_frame(data: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
     try:
-        frame = nw.from_native(data)
+        frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(data, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        labels = data.column_names if hasattr(data, "column_names") else data.columns
+        raise errors.duplicate_name([str(label) for label in labels]) from None
     except TypeError:
+        frame = nw.from_native(data, pass_through=True)
+        if not isinstance(frame, nw.LazyFrame):
+            frame = _exported(data)
+    return frame
+
+
+def _exported(data: Any) -> nw.DataFrame[Any]:
+    """Return what exports Arrow data as a frame."""
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise errors.not_a_table(data)
+    import pyarrow as pa
+
+    try:
+        return nw.from_native(pa.table(data), eager_only=True)
+    except (TypeError, ValueError):  # a single column, not a table
         raise errors.not_a_table(data) from None
-    return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
 
 
-def frame_column(series: nw.Series[Any], name: str) -> Column | str:
+def _computed(frame: nw.LazyFrame[Any], choose: Choose) -> tuple[nw.DataFrame[Any], Sequence[int]]:
+    """Return the chosen columns of a lazy frame, and where they are in it: all, in order."""
+    try:
+        wanted = choose(frame.collect_schema().names())
+        return frame.select(nw.nth(*wanted)).collect(), range(len(wanted))
+    except errors.CovaryError:
+        raise
+    except Exception as error:  # whatever the library behind it raises while it computes
+        raise errors.not_computed(error) from None
+
+
+def series_column(series: nw.Series[Any], name: str) -> Column | str:
     """Return a series as a column of floats, or in words what it is that cannot be used."""
-    dtype = series.dtype
-    if dtype.is_numeric():
-        return Column(name, _floats(series))
-    if dtype == nw.Boolean:
-        return Column(name, _floats(series), "boolean")
-    if isinstance(dtype, (nw.Datetime, nw.Date, nw.Duration, nw.Time)) or dtype in (
-        nw.Datetime,
-        nw.Date,
-        nw.Duration,
-        nw.Time,
-    ):
-        return _date_column(series, name)
-    labels = _ordered_labels(series)
-    if labels is not None:
-        codes = {label: float(code) for code, label in enumerate(labels)}
-        values = np.array([codes.get(value, np.nan) for value in series.to_list()])
-        return Column(name, values, "category", categories=labels)
-    if dtype == nw.Object:
-        numbers = numbers_of_objects(series.to_numpy())
-        return Column(name, numbers) if numbers is not None else "a mix of objects"
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return "text"
-    return f"of type {dtype}"
-
-
-def _floats(series: nw.Series[Any]) -> Any:
-    """Return numbers or truth values as doubles, missing as NaN, without a copy if possible."""
-    if series.dtype != nw.Float64:
-        series = series.cast(nw.Float64)
-    if series.null_count():
-        series = series.fill_null(float("nan"))
-    return np.asarray(series.to_numpy(), dtype=np.float64)
-
-
-def _date_column(series: nw.Series[Any], name: str) -> Column:
-    missing = series.is_null().to_numpy().astype(bool)
-    if series.dtype == nw.Time:
-        # Times of day have no NumPy type: microseconds since midnight.
-        clock = [0 if t is None else _microseconds(t) for t in series.to_list()]
-        return instants(np.array(clock, dtype="timedelta64[us]"), missing, name)
-    if getattr(series.dtype, "time_zone", None) is not None:
-        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    values = series.to_numpy()
-    if values.dtype.kind not in "mM":
-        values = values.astype("datetime64[us]")
-    return instants(values, missing, name)
-
-
-def _microseconds(time: Any) -> int:
-    seconds = (time.hour * 60 + time.minute) * 60 + time.second
-    return int(seconds * 1_000_000 + time.microsecond)
-
-
-def _ordered_labels(series: nw.Series[Any]) -> tuple[Any, ...] | None:
-    """Return the labels of a category that has an order, lowest first."""
-    if isinstance(series.dtype, nw.Enum):
-        return tuple(series.dtype.categories)
     native = series.to_native()
-    ordered = getattr(getattr(native, "cat", None), "ordered", False)  # pandas
-    if ordered:
-        return tuple(native.cat.categories)
-    arrow = getattr(native, "type", None)  # pyarrow
-    if getattr(arrow, "ordered", False):
-        chunks = native.unify_dictionaries().chunks
-        return tuple(chunks[0].dictionary.to_pylist()) if chunks else ()
+    dtype = series.dtype
+    zone = getattr(dtype, "time_zone", None)
+    if zone is not None:
+        series = series.dt.convert_time_zone("UTC")
+    if isinstance(dtype, (nw.Categorical, nw.Enum)):
+        return _category_column(native, dtype, name)
+    if dtype == nw.String:
+        return _text(series)
+    if dtype.is_nested():
+        return f"of type {dtype}"
+    clock = _time_of_day(native)
+    if clock is not None:
+        return Column(name, clock, "date", dtype="time")
+    if str(getattr(native, "dtype", "")).startswith("period["):  # pandas
+        return array_column(native.dt.to_timestamp().to_numpy(), name)
+    if type(dtype).__name__ in _CAST_FIRST:
+        series = series.cast(nw.Float64)
+    elif not dtype.is_numeric() and series.null_count() == len(series):
+        return "empty"
+    kind = "boolean" if dtype == nw.Boolean else ""
+    return array_column(_as_array(series), name, kind, zone or "")
+
+
+def _as_array(series: nw.Series[Any]) -> Any:
+    """Return a series as a NumPy array.
+
+    Numbers of Arrow go a way of their own: the usual one loads pandas wherever it is installed.
+    """
+    if series.implementation.is_pyarrow() and series.dtype in (nw.Float64, nw.Int64):
+        native = series.to_native()
+        whole = native.chunk(0) if native.num_chunks == 1 else native.combine_chunks()
+        if not whole.null_count:
+            return np.from_dlpack(whole)
+    return series.to_numpy()
+
+
+def _text(series: nw.Series[Any]) -> str:
+    """Return in words what is wrong with a column of text."""
+    if series.null_count() == len(series):
+        return "empty"
+    try:
+        return text_reason(series.drop_nulls().to_list())
+    except UnicodeDecodeError:  # a damaged file
+        return "text"
+
+
+def _category_column(native: Any, dtype: Any, name: str) -> Column | str:
+    """Return a category that has an order as the positions of its labels in that order."""
+    if isinstance(dtype, nw.Enum) and hasattr(native, "to_physical"):  # polars
+        labels, codes = native.dtype.categories, native.to_physical()
+    elif getattr(getattr(native, "cat", None), "ordered", False):  # pandas
+        labels, codes = native.cat.categories, native.cat.codes
+    elif getattr(getattr(native, "type", None), "ordered", False):  # pyarrow
+        whole = native.unify_dictionaries().combine_chunks()
+        whole.validate(full=True)  # a damaged file may have codes without a label
+        labels, codes = whole.dictionary.to_pylist(), whole.indices.to_numpy(zero_copy_only=False)
+    else:
+        return "text"
+    values = np.array(codes, dtype=np.float64)
+    values[values < 0] = np.nan
+    return Column(name, values, "category", categories=tuple(labels))
+
+
+def _time_of_day(native: Any) -> Any:
+    """Return times of day as nanoseconds since midnight, None if they are anything else."""
+    if str(getattr(native, "dtype", "")) == "Time":  # polars
+        return native.to_physical().to_numpy().astype(np.float64)
+    if str(getattr(native, "type", "")).startswith(("time32[", "time64[")):  # pyarrow
+        counts = native.cast("time64[ns]", safe=False).cast("int64")
+        return counts.to_numpy().astype(np.float64)
     return None

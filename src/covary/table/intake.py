@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from covary import errors
-from covary.table.arrays import array_columns
+from covary.table.arrays import array_column
 from covary.table.table import Column, Table
 
 FEWEST_ROWS = 3
 FEW_ROWS = 100
 
+# What an index without a name becomes when pandas writes a file: row numbers, not data.
+_PANDAS_INDEX = "__index_level_"
 
-def read_table(data: Any, columns: Sequence[Any] | None = None) -> Table:
+
+def read_table(data: Any, columns: Iterable[Any] | None = None) -> Table:
     """Return the columns of a file, frame or array that can be used.
 
     Parameters
@@ -32,98 +34,134 @@ def read_table(data: Any, columns: Sequence[Any] | None = None) -> Table:
 
     Warns
     -----
-    CovaryWarning : when text columns were left out (unless columns were named), or rows are few
+    CovaryWarning : when columns were left out (unless columns were named), or rows are few
     """
-    if isinstance(columns, str):
-        raise errors.columns_is_text(columns)
+    asked = None if columns is None else _listed(columns)
     if isinstance(data, Table):
-        return data if columns is None else data.select(_positions(columns, data.names, False))
-    table = _load(data, columns)
+        return data if asked is None else _select(data, asked)
+    table = _load(data, asked)
     if table.n_rows < FEWEST_ROWS:
         raise errors.too_few_rows(table.n_rows)
+    if table.left_out and asked is not None:
+        raise errors.unusable_column(*table.left_out[0])
+    if not table.columns:
+        raise errors.no_usable_column(table.left_out)
+    if asked is not None or _has_infinite_cells(data):
+        _refuse_infinite_columns(table)
+    if table.left_out:
+        errors.warn(errors.left_out(table.left_out))
+    if table.n_rows < FEW_ROWS:
+        errors.warn(errors.few_rows(table.n_rows))
+    return table
+
+
+def _has_infinite_cells(data: Any) -> bool:
+    """Return whether a column may be infinite: one pass over an array is faster than many."""
+    if type(data) is np.ndarray and np.can_cast(data.dtype, np.float64):
+        return bool(np.isinf(data).any())
+    return True
+
+
+def _refuse_infinite_columns(table: Table) -> None:
     for column in table.columns:
         infinite = np.isinf(column.values)
         if infinite.any():
             raise errors.infinite_values(column.name, int(infinite.sum()))
-    if not table.columns:
-        raise errors.no_usable_column(table.left_out)
-    if table.left_out:
-        if columns is not None:
-            raise errors.unusable_column(*table.left_out[0])
-        warnings.warn(errors.left_out(table.left_out), stacklevel=_stack_level())
-    if table.n_rows < FEW_ROWS:
-        warnings.warn(errors.few_rows(table.n_rows), stacklevel=_stack_level())
-    return table
 
 
-def _load(data: Any, columns: Sequence[Any] | None) -> Table:
+def _listed(columns: Iterable[Any]) -> list[Any]:
+    if isinstance(columns, (str, bytes)):
+        raise errors.columns_is_text(columns)
+    try:
+        asked = list(columns)
+    except TypeError:
+        raise errors.columns_is_no_list(columns) from None
+    if not asked:
+        raise errors.too_few_columns(())
+    return asked
+
+
+def _select(table: Table, asked: Sequence[Any]) -> Table:
+    left_out = dict(table.left_out)
+    for name in map(str, asked):
+        if name in left_out and name not in table.names:
+            raise errors.unusable_column(name, left_out[name])
+    return table.select(_positions(asked, table.names))
+
+
+def _load(data: Any, asked: Sequence[Any] | None) -> Table:
     """Return the asked-for columns, unchecked; those that cannot be used are listed."""
     if isinstance(data, (list, tuple)):
-        try:
-            data = np.asarray(data)
-        except ValueError:
-            raise errors.not_a_table(data) from None
+        data = _as_array(data)
     if isinstance(data, np.ndarray):
-        if data.ndim != 2:
-            raise errors.wrong_dimensions(data.ndim)
-        names = tuple(f"x{position}" for position in range(data.shape[1]))
-        wanted = _positions(columns, names, by_number=True)
-        return Table(array_columns(data, names, wanted), data.shape[0])
+        return _load_array(data, asked)
+
+    def choose(names: Sequence[str]) -> Sequence[int]:
+        if len(set(names)) < len(names):
+            raise errors.duplicate_name(names)
+        if asked is not None:
+            return _positions(asked, names)
+        return [p for p, name in enumerate(names) if not name.startswith(_PANDAS_INDEX)]
+
     if isinstance(data, (str, os.PathLike)):
         from covary.table.files import read_file
 
-        data = read_file(os.fspath(data))
-    from covary.table.frames import as_frame, frame_column
+        return _sorted_out(*read_file(os.fsdecode(data), choose))
+    from covary.table.frames import frame_series, series_column
 
-    frame = as_frame(data)
-    names = tuple(str(label) for label in frame.columns)
-    _refuse_duplicates(names)
+    n_rows, chosen = frame_series(data, choose)
+    return _sorted_out(n_rows, ((name, series_column(each, name)) for name, each in chosen))
+
+
+def _load_array(array: np.ndarray[Any, Any], asked: Sequence[Any] | None) -> Table:
+    if array.ndim != 2:
+        raise errors.wrong_dimensions(array.ndim)
+    if array.dtype.kind not in "fiubOmM":
+        raise errors.not_numeric(array.dtype)
+    if not isinstance(array, np.ma.MaskedArray):
+        array = np.asarray(array)
+    n_rows, n_columns = array.shape
+    names = [f"x{position}" for position in range(n_columns)]
+    wanted = range(n_columns) if asked is None else _positions(asked, names, by_number=True)
+    return _sorted_out(n_rows, ((names[p], array_column(array[:, p], names[p])) for p in wanted))
+
+
+def _as_array(rows: Sequence[Any]) -> np.ndarray[Any, Any]:
+    try:
+        array = np.asarray(rows)
+        # One word makes words of all numbers: keep each cell as it came.
+        return array if array.dtype.kind not in "US" else np.asarray(rows, dtype=object)
+    except (TypeError, ValueError):
+        raise errors.not_a_table(rows) from None
+
+
+def _sorted_out(n_rows: int, found: Iterable[tuple[str, Column | str]]) -> Table:
     used: list[Column] = []
     left_out: list[tuple[str, str]] = []
-    for position in _positions(columns, names, by_number=False):
-        column = frame_column(frame[:, position], names[position])
+    for name, column in found:
         if isinstance(column, Column):
             used.append(column)
         else:
-            left_out.append((names[position], column))
-    return Table(tuple(used), len(frame), tuple(left_out))
-
-
-def _refuse_duplicates(names: Sequence[str]) -> None:
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise errors.duplicate_name(twice, [p for p, name in enumerate(names) if name == twice])
+            left_out.append((name, column))
+    return Table(tuple(used), n_rows, tuple(left_out))
 
 
 def _positions(
-    columns: Sequence[Any] | None, names: Sequence[str], by_number: bool
+    asked: Sequence[Any], names: Sequence[str], by_number: bool = False
 ) -> Sequence[int]:
     """Return where the asked-for columns are; numbers are positions only without real names."""
-    if columns is None:
-        return range(len(names))
-    positions: list[int] = []
-    for asked in columns:
-        if by_number and isinstance(asked, (int, np.integer)) and not isinstance(asked, bool):
-            if not 0 <= asked < len(names):
-                raise errors.position_out_of_range(int(asked), len(names))
-            position = int(asked)
-        elif str(asked) in names:
-            position = names.index(str(asked))
+    where = {name: position for position, name in enumerate(names)}
+    positions: dict[int, None] = {}
+    for each in asked:
+        if by_number and isinstance(each, (int, np.integer)) and not isinstance(each, bool):
+            if not 0 <= each < len(names):
+                raise errors.position_out_of_range(int(each), len(names))
+            position = int(each)
+        elif str(each) in where:
+            position = where[str(each)]
         else:
-            raise errors.unknown_column(asked, names)
+            raise errors.unknown_column(each, names)
         if position in positions:
             raise errors.repeated_column(names[position])
-        positions.append(position)
-    return positions
-
-
-def _stack_level() -> int:
-    """Return the stack level of the first caller outside covary, for warnings."""
-    import sys
-
-    frame = sys._getframe(1)
-    level = 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("covary"):
-        frame = frame.f_back
-        level += 1
-    return level
+        positions[position] = None
+    return list(positions)

@@ -1,0 +1,309 @@
+"""Delimited text as Arrow tables: encoding, delimiter, header and decimal sign are found out."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+
+from covary import errors
+from covary.table.frames import Choose
+
+_SAMPLE_BYTES = 1 << 16
+_SAMPLE_MOST_BYTES = 1 << 26
+_SAMPLE_ROWS = 20
+_BLOCK_BYTES = 1 << 22
+_DELIMITERS = (",", ";", "\t", "|")
+_MISSING = (
+    *("", "?", "-", ".", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-nan"),
+    *("-NaN", "null", "NULL", "Null", "None", "NaT", "1.#QNAN", "-1.#IND"),
+)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+_BLANK_LINES = re.compile(r"([ \t,;|]*(\r\n|\r|\n))+")
+_BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_OTHER_FORMATS = {
+    r"%PDF": "a PDF document",
+    r"\s*<(!doctype|html|\?xml)": "a web page or XML",
+    r'\s*(\{\s*["}]|\[\s*["{\[])': "JSON",
+}
+
+# Opens the file anew, decompressed.
+Open = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How a delimited file is written.
+
+    Parameters
+    ----------
+    decimal_comma : whether the decimal sign is a comma
+    names : one per column, ``x0``, ``x1``, ... where the file has none
+    has_header : whether the first row are names
+    n_blank : how many blank lines come before the first row
+    is_empty : whether there is nothing but the header
+    block_bytes : more than the longest row takes
+    """
+
+    encoding: str
+    delimiter: str
+    decimal_comma: bool
+    names: tuple[str, ...]
+    has_header: bool
+    n_blank: int
+    is_empty: bool
+    block_bytes: int
+
+
+def read_delimited(path: str, open_file: Open, choose: Choose) -> pa.Table:
+    """Return columns of a file of delimited text.
+
+    Parameters
+    ----------
+    path : what the file is called
+    open_file : returns its bytes as a stream, from the start
+    choose : called with the names of all columns, returns the positions of those to read
+    """
+    with open_file() as stream:
+        sample, whole = _sample(stream)
+    layout = _find_layout(path, sample, whole)
+    wanted = [layout.names[position] for position in choose(layout.names)]
+    if layout.is_empty:
+        return pa.table({name: pa.nulls(0) for name in wanted})
+    try:
+        table, n_quotes = _parse(open_file, layout, wanted)
+    except pa.ArrowInvalid as error:
+        fault = _fault(path, open_file, layout, error)
+        if fault is not None:
+            raise fault from None
+        table, n_quotes = _parse(open_file, layout, wanted, skip_ragged=True)
+    if n_quotes % 2:
+        _refuse_open_quote(path, open_file, layout)
+    if not layout.has_header:
+        errors.warn(errors.no_header(path))
+    return table
+
+
+def _parse(
+    open_file: Open, layout: _Layout, wanted: list[str], skip_ragged: bool = False
+) -> tuple[pa.Table, int]:
+    """Return the wanted columns, and how many quotation marks are in the file."""
+    options = {
+        "read_options": pa.csv.ReadOptions(
+            column_names=layout.names,
+            skip_rows=layout.n_blank,
+            skip_rows_after_names=int(layout.has_header),
+            block_size=layout.block_bytes,
+            encoding="utf8" if layout.encoding.startswith("utf-8") else layout.encoding,
+        ),
+        "parse_options": pa.csv.ParseOptions(
+            delimiter=layout.delimiter,
+            newlines_in_values=True,
+            invalid_row_handler=(lambda row: "skip") if skip_ragged else None,
+        ),
+        "convert_options": pa.csv.ConvertOptions(
+            include_columns=wanted,
+            null_values=_also_indented(_MISSING),
+            true_values=_also_indented(("true", "True", "TRUE")),
+            false_values=_also_indented(("false", "False", "FALSE")),
+            strings_can_be_null=True,
+            decimal_point="," if layout.decimal_comma else ".",
+        ),
+    }
+    with _QuoteCounter(open_file()) as stream:
+        return pa.csv.read_csv(stream, **options), stream.quotes
+
+
+def _also_indented(words: Iterable[str]) -> list[str]:
+    """Return words with and without the space that may follow a delimiter."""
+    return [space + word for word in words for space in ("", " ")]
+
+
+class _QuoteCounter(io.RawIOBase):
+    """A stream that counts the quotation marks that pass: an odd number leaves one open."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.quotes = 0
+
+    def read(self, size: int = -1) -> bytes:
+        chunk: bytes = self._stream.read(size)
+        self.quotes += chunk.count(b'"')
+        return chunk
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+# ---------------------------------------------------------------- how it is written
+
+
+def _sample(stream: Any) -> tuple[bytes, bool]:
+    """Return the first bytes, two lines at least, and whether they are all there is."""
+    sample = bytes(stream.read(_SAMPLE_BYTES))
+    size = _SAMPLE_BYTES
+    while len(sample) == size < _SAMPLE_MOST_BYTES and len(sample.splitlines()) < 3:
+        sample += stream.read(size)
+        size *= 2
+    return sample, len(sample) < size
+
+
+def _find_layout(path: str, sample: bytes, whole: bool) -> _Layout:
+    encoding = _encoding(sample)
+    text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(sample)
+    _refuse_other_formats(path, text)
+    blank = _BLANK_LINES.match(text)
+    n_blank = len(blank.group().splitlines()) if blank else 0
+    text = text[blank.end() :] if blank else text
+    rows_by = {delimiter: _first_rows(text, delimiter, whole) for delimiter in _DELIMITERS}
+    delimiter = max(_DELIMITERS, key=lambda each: _fit(rows_by[each], each))
+    rows = rows_by[delimiter]
+    if not rows:
+        raise errors.unreadable(
+            path, "it starts with a cell that has no end: it is no table, or it is damaged"
+        )
+    has_header = not _are_numbers(rows[0], delimiter)
+    names = [cell.strip() if has_header else "" for cell in rows[0]]
+    return _Layout(
+        encoding,
+        delimiter,
+        delimiter != "," and _has_decimal_commas([cell.strip() for row in rows for cell in row]),
+        tuple(name or f"x{position}" for position, name in enumerate(names)),
+        has_header,
+        n_blank,
+        is_empty=whole and has_header and len(rows) == 1,
+        block_bytes=max(_BLOCK_BYTES, 4 * max(map(len, sample.splitlines()))),
+    )
+
+
+def _refuse_other_formats(path: str, text: str) -> None:
+    if not text.strip():
+        raise errors.unreadable(path, "the file is empty")
+    for pattern, what in _OTHER_FORMATS.items():
+        if re.match(pattern, text, re.IGNORECASE):
+            raise errors.unreadable(path, f"it is {what}: save the table as CSV or Parquet")
+    if "\0" in text:
+        raise errors.unreadable(path, "it is neither CSV nor Parquet nor Arrow, or it is damaged")
+
+
+def _encoding(sample: bytes) -> str:
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
+        if sample.startswith(mark):
+            return encoding
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def _first_rows(text: str, delimiter: str, whole: bool) -> list[list[str]]:
+    """Return the first rows that are whole and not blank."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    filled = (row for row in reader if any(cell.strip() for cell in row))
+    try:
+        rows = list(islice(filled, _SAMPLE_ROWS))
+        if rows and not whole and next(filled, None) is None:
+            rows.pop()
+    except csv.Error:  # a cell is too long: not the delimiter
+        return []
+    return rows
+
+
+def _fit(rows: list[list[str]], delimiter: str) -> tuple[bool, float, int]:
+    """Return how well a delimiter fits: equally wide rows first, then numbers, then cells."""
+    n_cells = sum(map(len, rows))
+    if n_cells == 0:
+        return False, 0.0, 0
+    width = len(rows[0])
+    if width == 1 or any(len(row) != width for row in rows):
+        return False, width, 0
+    return True, sum(_is_number(cell, delimiter) for row in rows for cell in row) / n_cells, width
+
+
+def _is_number(cell: str, delimiter: str) -> bool:
+    try:
+        float(cell if delimiter == "," else cell.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return True
+
+
+def _are_numbers(row: list[str], delimiter: str) -> bool:
+    """Return whether a first row is data: numbers, at most with missing cells among them."""
+    present = [cell for cell in row if not cell or cell.strip() not in _MISSING]
+    return bool(present) and all(_is_number(cell, delimiter) for cell in present)
+
+
+def _has_decimal_commas(cells: list[str]) -> bool:
+    return any(map(_DECIMAL_COMMA.fullmatch, cells)) and not any(
+        map(_DECIMAL_POINT.fullmatch, cells)
+    )
+
+
+# ---------------------------------------------------------------- what is wrong with it
+
+
+def _fault(
+    path: str, open_file: Open, layout: _Layout, error: Exception
+) -> errors.TableError | None:
+    """Return which line is at fault; None if it is only blank lines that are too short."""
+    has_blank = False
+    rows = _lines_and_rows(open_file, layout)
+    for line, row in rows:
+        if len(row) in (0, len(layout.names)):
+            continue
+        if any(cell.strip(" \t\x1a") for cell in row):
+            if _spans_lines(row) and next(rows, None) is None:
+                return errors.open_quote(path, line)
+            return errors.ragged_row(path, line, len(row), len(layout.names), layout.delimiter)
+        has_blank = True
+    if "straddling" in str(error):
+        return errors.unreadable(path, f"a row is longer than {layout.block_bytes} bytes")
+    return None if has_blank else errors.damaged(path, error)
+
+
+def _refuse_open_quote(path: str, open_file: Open, layout: _Layout) -> None:
+    """Raise if a cell took in all lines to the end of the file."""
+    last = deque(_lines_and_rows(open_file, layout), maxlen=1)
+    if last and _spans_lines(last[0][1]):
+        raise errors.open_quote(path, last[0][0])
+
+
+def _spans_lines(row: list[str]) -> bool:
+    return any(re.search(r"[\r\n]", cell.rstrip()) for cell in row)
+
+
+def _lines_and_rows(open_file: Open, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
+    """Return every row with the number of the line it starts at, slowly."""
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        with io.TextIOWrapper(open_file(), layout.encoding, errors="replace", newline="") as text:
+            reader = csv.reader(text, delimiter=layout.delimiter)
+            line = 1
+            for row in reader:
+                yield line, row
+                line = reader.line_num + 1
+    finally:
+        csv.field_size_limit(limit)
