@@ -1,0 +1,48 @@
+"""Real tables with heavy ties, constants and gaps, where the folder of them is there."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+
+from covary import UDS
+from covary.prepare import Prepared
+from covary.table import Column, Table, read_table
+
+TABLES = ["ann_thyroid", "communities", "energy_efficiency", "letter", "optdigits", "wbc"]
+
+
+@pytest.fixture(params=TABLES)
+def table(request, real_tables):
+    """Twelve random columns of 200 random rows."""
+    whole = read_table(real_tables / f"{request.param}.csv.gz")
+    rng = np.random.default_rng(len(request.param))
+    columns = rng.choice(len(whole.columns), size=min(12, len(whole.columns)), replace=False)
+    rows = rng.choice(whole.n_rows, size=200, replace=False)
+    return np.column_stack([whole.columns[c].values[rows] for c in columns])
+
+
+def prepared(table):
+    columns = tuple(Column(f"x{k}", values) for k, values in enumerate(table.T))
+    return Prepared(Table(columns, len(table)))
+
+
+@pytest.mark.parametrize("regularize", [True, False])
+def test_the_literal_definition(table, regularize):
+    score = UDS(scale=None, regularize=regularize).score_set(
+        prepared(table), range(table.shape[1])
+    )
+    columns = [column.tolist() for column in table.T]
+    assert score == pytest.approx(naive.uds(columns, regularize=regularize), abs=1e-9)
+
+
+@pytest.mark.parametrize("regularize", [True, False])
+def test_order_and_units_do_not_matter(table, regularize):
+    measure = UDS(regularize=regularize)
+    score = measure.score(table)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        assert measure.score(table[:, rng.permutation(table.shape[1])]) == score
+    factors = 10.0 ** rng.integers(-6, 7, table.shape[1])
+    assert measure.score(table * factors + factors) == pytest.approx(score, abs=1e-12)
