@@ -96,6 +96,13 @@ def test_exact_order_is_the_best_of_all_and_never_below_the_practical(table, bet
     assert exact == pytest.approx(naive.uds_exact(columns, beta, regularize), abs=1e-9)
 
 
+def test_trying_all_orders_tells_how_far_it_is():
+    table = np.random.default_rng(0).random((30, 5))
+    seen = []
+    covary.explain(table, order="exact", on_progress=lambda *event: seen.append(event))
+    assert seen == [(50, 120), (100, 120)]
+
+
 def test_a_column_without_any_value_explains_nothing():
     nan = np.nan
     table = np.array([[nan, nan, 1.7], [6.1, nan, nan], [nan, nan, nan], [1.4, nan, nan]])

@@ -62,6 +62,7 @@ def explain(
     columns: Sequence[Any] | None = None,
     *,
     measure: str | Measure = DEFAULT_MEASURE,
+    on_progress: Callable[[int, int], None] | None = None,
     **parameters: Any,
 ) -> Explanation:
     """Return the score with what it is made of: which column is explained by which.
@@ -70,6 +71,8 @@ def explain(
     ----------
     data, columns, measure, **parameters
         As for `score`.
+    on_progress : callable, optional
+        Told how much is done and to do, where that takes long: with ``order="exact"``.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def explain(
       x1: 1.0000 explained by x0
 
     """
-    return find_measure(measure, **parameters).explain(data, columns)
+    return find_measure(measure, **parameters).explain(data, columns, on_progress)
 
 
 def matrix(

@@ -36,8 +36,10 @@ def command(
     """
     import covary
 
-    with output.notices(), output.progress("scoring"):
-        explanation = covary.explain(file, columns, measure=measure, **parameters)
+    with output.notices(), output.progress("scoring") as on_progress:
+        explanation = covary.explain(
+            file, columns, measure=measure, on_progress=on_progress, **parameters
+        )
     if as_json:
         output.print_json(explanation.to_dict())
     else:

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from covary import errors
 from covary.prepare import Prepared, prepare
 
+OnProgress = Callable[[int, int], None]
+
 
 @dataclass(frozen=True)
 class Step:
@@ -88,10 +90,15 @@ class Measure(ABC):
         prepared = prepare(data, columns)
         return self.score_set(prepared, _at_least_two(prepared))
 
-    def explain(self, data: Any, columns: Sequence[Any] | None = None) -> Explanation:
+    def explain(
+        self,
+        data: Any,
+        columns: Sequence[Any] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Explanation:
         """Return the score with the steps that it is made of, if the measure has such."""
         prepared = prepare(data, columns)
-        return self.explain_set(prepared, _at_least_two(prepared))
+        return self.explain_set(prepared, _at_least_two(prepared), on_progress)
 
     @abstractmethod
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
@@ -103,8 +110,16 @@ class Measure(ABC):
         """Return the scores of many sets; faster than one by one where a measure can share."""
         return np.array([self.score_set(prepared, columns) for columns in sets])
 
-    def explain_set(self, prepared: Prepared, columns: Sequence[int]) -> Explanation:
-        """Return the explanation of the columns at these positions."""
+    def explain_set(
+        self,
+        prepared: Prepared,
+        columns: Sequence[int],
+        on_progress: OnProgress | None = None,
+    ) -> Explanation:
+        """Return the explanation of the columns at these positions.
+
+        ``on_progress``, where a measure takes long, is told how much is done and to do.
+        """
         raise errors.no_explanation(self.name)
 
     @property

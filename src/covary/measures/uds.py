@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from covary import errors, kernels
-from covary.measures.base import Explanation, Measure, Step, register
+from covary.measures.base import Explanation, Measure, OnProgress, Step, register
 from covary.prepare import Bins, Prepared
 
 MOST_COLUMNS_EXACT = 8
@@ -115,17 +115,27 @@ class UDS(Measure):
         both = zip(explained.tolist(), weights, strict=True)
         return np.array([_score(fraction * weight, weight) for fraction, weight in both])
 
-    def explain_set(self, prepared: Prepared, columns: Sequence[int]) -> Explanation:
-        chain = self._best_chain(prepared, columns)
+    def explain_set(
+        self,
+        prepared: Prepared,
+        columns: Sequence[int],
+        on_progress: OnProgress | None = None,
+    ) -> Explanation:
+        chain = self._best_chain(prepared, columns, on_progress)
         names = tuple(prepared.names[position] for position in chain.columns)
         return Explanation(chain.score, names, chain.steps(), self.name, prepared.n_rows)
 
     # ------------------------------------------------------------ orders
 
-    def _best_chain(self, prepared: Prepared, columns: Sequence[int]) -> Chain:
+    def _best_chain(
+        self,
+        prepared: Prepared,
+        columns: Sequence[int],
+        on_progress: OnProgress | None = None,
+    ) -> Chain:
         order = self.entropy_order(prepared, columns)
         if self.order == "exact":
-            return self._best_of_all_orders(prepared, order)
+            return self._best_of_all_orders(prepared, order, on_progress)
         chain = self.start(prepared, order[0])
         for column in order[1:]:
             chain = self.extend(chain, column)
@@ -164,7 +174,9 @@ class UDS(Measure):
             return prepared.entropies
         return prepared.entropies * prepared.widths
 
-    def _best_of_all_orders(self, prepared: Prepared, columns: Sequence[int]) -> Chain:
+    def _best_of_all_orders(
+        self, prepared: Prepared, columns: Sequence[int], on_progress: OnProgress | None
+    ) -> Chain:
         """Return the best chain over all orders; what orders have in common is computed once.
 
         A constant explains nothing and is explained by anything: it goes last. (One with gaps may
@@ -175,9 +187,12 @@ class UDS(Measure):
             raise errors.too_many_orders(len(vary), MOST_COLUMNS_EXACT)
         constant = [column for column in columns if column not in vary]
         best: Chain | None = None
-        for chain in self._all_chains(prepared, vary or constant[:1]):
+        n_orders = math.factorial(len(vary))
+        for tried, chain in enumerate(self._all_chains(prepared, vary or constant[:1]), start=1):
             if best is None or chain.score > best.score:
                 best = chain
+            if on_progress is not None and tried % 50 == 0:
+                on_progress(tried, n_orders)
         assert best is not None
         for column in constant if vary else constant[1:]:
             best = self.extend(best, column)
