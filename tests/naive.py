@@ -194,7 +194,8 @@ def uds_of_order(columns, beta=20, regularize=True, scale="range"):
     for position in range(1, len(columns)):
         target, condition = columns[position], columns[position - 1]
         conditional, ends, cubes = step(target, condition, cubes, parts_before, beta, regularize)
-        parts_before.append(len(ends) + any(map(is_missing, condition)))
+        empty = all(map(is_missing, condition))
+        parts_before.append((0 if empty else len(ends)) + any(map(is_missing, condition)))
         h = cumulative_entropy(target)
         explained = 1 - conditional / h if h > 0 else 0.0
         gain += weights[position] * explained

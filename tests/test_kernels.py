@@ -28,8 +28,7 @@ def prepared(table: np.ndarray) -> Prepared:
 
 @given(tables(rows=(3, 300), columns=(1, 1)))
 def test_cumulative_entropy(table):
-    ready = prepared(table)
-    entropy = ready.entropies[0] * ready.widths[0]
+    entropy = prepared(table).entropies[0]
     assert entropy == pytest.approx(naive.cumulative_entropy(table[:, 0]), rel=1e-9, abs=1e-300)
 
 
@@ -221,3 +220,29 @@ def test_sorting_is_exact_where_many_values_share_a_key(seed, n_rows, n_close):
     order, ordered = sort_column(values)
     assert order.tolist() == np.argsort(values, kind="stable").tolist()
     assert ordered.tolist() == sorted(values)
+
+
+def test_costs_of_cells_with_more_rows_than_the_table_of_logarithms():
+    rng = np.random.default_rng(0)
+    n = 12_000
+    target = np.sort(rng.random(n))
+    codes = (np.arange(n) % 3 == 0).astype(np.uint8)
+    starts = np.array([0, n], np.uint64)
+    found = intervals.interval_costs(target, codes, starts, 2, logs.increments(n))
+    for (j, i), rows in {(0, 0): codes == 0, (1, 1): codes == 1, (0, 1): codes >= 0}.items():
+        x = target[rows]
+        t = np.arange(1, x.size) / x.size
+        entropy = -np.sum(np.diff(x) * t * np.log(t))
+        assert found[j, i, 0] == pytest.approx(x.size * entropy, rel=1e-11)
+        assert found[j, i, 1] == pytest.approx(x.size * math.log(x.size), rel=1e-14)
+
+
+def test_equal_splits_go_to_the_left_whatever_the_rounding():
+    # Every cut in two costs the same but for rounding.
+    table = np.zeros((5, 5, 2))
+    table[:4, :4, 0] = np.add.outer(-np.arange(4), np.arange(4)) + 1.0
+    table[2, 3, 0] -= 1e-15
+    table[3, 3, 0] -= 2e-15
+    _, start = partition.best_partitions(table, 4, 4.0)
+    assert partition.part_ends(start, 2).tolist() == [0, 3]
+    assert partition.part_ends(start, 3).tolist() == [0, 1, 3]

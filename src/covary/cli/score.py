@@ -48,32 +48,23 @@ def command(
 
 def print_explanation(explanation: Explanation) -> None:
     """Print the score, and one line per column with what explains it."""
+    from rich.markup import escape
+
     out = output.console()
     out.print(
         f"[bold]{explanation.measure} = {explanation.score:.4f}[/bold]   "
-        f"({len(explanation.order)} columns, {explanation.rows} rows)"
+        f"({len(explanation.order)} columns, {explanation.rows} rows; "
+        f"first comes {escape(output.printable(explanation.order[0]))})"
     )
-    steps = output.table("column", "#explained", "by", "#rows", "last cut into", "at")
+    steps = output.table("column", "#explained", "#rows", "by", "its last one")
     for step in explanation.steps:
-        cuts = ", ".join(short(cut) for cut in step.cuts[:5])
+        by = ", ".join(step.by[-3:]) if step.by else "-"
+        more = f"{len(step.by) - 3} more, " if len(step.by) > 3 else ""
         steps.add_row(
             output.cell(step.target),
             f"{step.explained:.4f}",
-            output.cell(given(step.given)),
             str(step.rows),
-            f"{step.bins} bin{'s' if step.bins != 1 else ''}",
-            output.cell(cuts + (", ..." if len(step.cuts) > 5 else "")),
+            output.cell(more + by),
+            output.cell(step.how_cut() if step.given[-1] in step.by else "is left whole"),
         )
     out.print(steps)
-
-
-def given(names: tuple[str, ...], most: int = 3) -> str:
-    """Return the columns before a target, the last ones by name."""
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{len(names) - most} more, " + ", ".join(names[-most:])
-
-
-def short(value: Any) -> str:
-    """Return a cut point with as many digits as a person reads."""
-    return f"{value:.5g}" if isinstance(value, float) else str(value)

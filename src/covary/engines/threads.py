@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from numbers import Integral
 from typing import Any
 
 from covary import errors
@@ -21,9 +22,9 @@ class Threads:
         if n_jobs is None:
             n_jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
             n_jobs = n_jobs or os.cpu_count() or 1
-        if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
+        if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs < 1:
             raise errors.invalid_parameter("n_jobs", "a number of threads from 1, or None", n_jobs)
-        self.n_jobs = n_jobs
+        self.n_jobs = int(n_jobs)
 
     def run(
         self,
@@ -39,8 +40,8 @@ class Threads:
         """
         work = _Work(task, shared, items, on_progress)
         with ThreadPoolExecutor(self.n_jobs) as pool:
-            workers = [pool.submit(work.labour) for _ in range(min(self.n_jobs, len(items)))]
             try:
+                workers = [pool.submit(work.labour) for _ in range(min(self.n_jobs, len(items)))]
                 wait(workers)
             finally:
                 # An interrupt reaches this thread only: tell the others to stop after their chunk.

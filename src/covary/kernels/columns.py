@@ -15,10 +15,11 @@ def cumulative_entropy(values, increments):
     if n < 2:
         return 0.0
     log_n = np.log(n)
-    first = values[0]
+    # Any constant may be subtracted from the values; the median leaves little to cancel.
+    median = values[n // 2]
     total = 0.0
     for i in range(n):
-        total += (values[i] - first) * (increments[i + 1] - log_n)
+        total += (values[i] - median) * (increments[i + 1] - log_n)
     return max(total / n, 0.0)
 
 

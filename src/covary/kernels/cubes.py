@@ -15,6 +15,17 @@ from covary.kernels.jit import CODES, FLOATS, ROWS, kernel
 _GROUPED = types.Tuple((types.float64[::1], types.uint8[::1], types.uint64[::1]))
 
 
+@kernel(types.void(types.float64[::1], types.uint64[::1]))
+def _centre(values, starts):
+    """Subtract from the values of each cube their median: entropies are sums that would cancel."""
+    one = uint64(1)
+    for c in range(uint64(starts.size) - uint64(2)):
+        if starts[c] < starts[c + one]:
+            median = values[starts[c] + (starts[c + one] - starts[c]) // uint64(2)]
+            for at in range(starts[c], starts[c + one]):
+                values[at] -= median
+
+
 @kernel(_GROUPED(ROWS, FLOATS, CODES, int64))
 def _group_uncut(order, values, codes, n_bins):
     """Do what ``group_by_cube`` does for a single cube: only missing conditions are set apart."""
@@ -40,7 +51,9 @@ def _group_uncut(order, values, codes, n_bins):
                 grouped_values[at] = values[r]
                 grouped_codes[at] = in_order[r]
                 at += one
-    return grouped_values, grouped_codes, np.array([0, n - n_missing, n, n], np.uint64)
+    starts = np.array([0, n - n_missing, n, n], np.uint64)
+    _centre(grouped_values, starts)
+    return grouped_values, grouped_codes, starts
 
 
 @kernel(_GROUPED(ROWS, FLOATS, CODES, int64, ROWS, int64))
@@ -49,7 +62,8 @@ def group_by_cube(order, values, codes, n_bins, cubes, n_cubes):
 
     First come the cubes with the rows that have a condition, then the same cubes with the rows
     whose condition is missing (code ``n_bins``), then the rows that are alone. Inside a cube the
-    rows keep the order of the target: a stable counting sort.
+    rows keep the order of the target (a stable counting sort); the median of the cube
+    is subtracted from its values.
     """
     if cubes.size == 0:
         return _group_uncut(order, values, codes, n_bins)
@@ -80,12 +94,7 @@ def group_by_cube(order, values, codes, n_bins, cubes, n_cubes):
         fill[group] = at + one
         grouped_values[at] = values[r]
         grouped_codes[at] = codes[order[r]]
-    # A cube's first value is subtracted from all its values, against cancellation.
-    for c in range(last):
-        if starts[c] < starts[c + one]:
-            first = grouped_values[starts[c]]
-            for at in range(starts[c], starts[c + one]):
-                grouped_values[at] -= first
+    _centre(grouped_values, starts)
     return grouped_values, grouped_codes, starts
 
 

@@ -52,10 +52,12 @@ def discretize(order, values, entropy, codes, n_bins, cubes, n_cubes, increments
     if n < 2 or entropy <= 0.0:
         return 0.0, everything
     cell_values, cell_codes, starts = group_by_cube(order, values, codes, n_bins, cubes, n_cubes)
-    missing, missing_cells = undivided_costs(cell_values, starts[n_cubes:-1], increments)
+    missing, _ = undivided_costs(cell_values, starts[n_cubes:-1], increments)
     starts = starts[: n_cubes + 1]
     coarsest, coarsest_cells = undivided_costs(cell_values, starts, increments)
     whole = n * entropy
+    if cubes.size == 0 and starts[1] == n:
+        coarsest = whole  # the same sum, to the last bit
     undivided = _explained((coarsest + missing) / whole)
     if n_bins < 2:
         return undivided, everything
@@ -84,11 +86,11 @@ def discretize(order, values, entropy, codes, n_bins, cubes, n_cubes, increments
     best = np.inf
     parts = 1
     for candidate in range(1, n_bins + 1):
-        objective = (least[candidate - 1, n_bins - 1] + missing) / whole
+        # Eq. 5, without what is the same for all: log n and the cells with a missing condition.
+        objective = least[candidate - 1, n_bins - 1] / whole
         if not free:
-            cells = missing_cells
-            cells += sum_over_parts(part_ends(start, candidate), intervals, 1)
-            objective += (np.log(n) - cells / n) / log_cells
+            cells = sum_over_parts(part_ends(start, candidate), intervals, 1)
+            objective -= cells / (n * log_cells)
         if objective < best - _TOLERANCE:
             best = objective
             parts = candidate

@@ -18,12 +18,13 @@ def increments(n_rows: int) -> npt.NDArray[np.float64]:
     so that one look-up per value is all the arithmetic that an entropy needs.
     """
     global _increments
-    if _increments.size <= n_rows:
+    table = _increments
+    if table.size <= n_rows:
         t = np.arange(2, max(n_rows, 4096) + 1, dtype=np.float64)
         # log t + (t - 1) log(t / (t - 1)), which does not cancel as g(t) - g(t - 1) does.
-        grown = np.zeros(t.size + 2)
-        np.multiply(np.log1p(1.0 / (t - 1.0)), t - 1.0, out=grown[2:])
-        grown[2:] += np.log(t)
-        grown.flags.writeable = False
-        _increments = grown
-    return _increments
+        table = np.zeros(t.size + 2)
+        np.multiply(np.log1p(1.0 / (t - 1.0)), t - 1.0, out=table[2:])
+        table[2:] += np.log(t)
+        table.flags.writeable = False
+        _increments = table
+    return table  # not the global, which another thread may have replaced by a smaller one

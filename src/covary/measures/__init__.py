@@ -29,7 +29,7 @@ def _load_all() -> None:
         importlib.import_module(f"{__name__}.{module.name}")
 
 
-def find_measure(measure: str | Measure, **parameters: Any) -> Measure:
+def find_measure(measure: str | Measure | type[Measure], **parameters: Any) -> Measure:
     """Return a measure by its registered name, or the given one, with these parameters.
 
     Examples
@@ -39,6 +39,8 @@ def find_measure(measure: str | Measure, **parameters: Any) -> Measure:
 
     """
     known = all_measures()
+    if isinstance(measure, type) and issubclass(measure, Measure):
+        measure = measure()
     if isinstance(measure, Measure):
         return measure.with_parameters(parameters)
     if not isinstance(measure, str) or measure not in known:

@@ -29,10 +29,15 @@ class Step:
         The columns before it, in their order.
     explained : float
         The fraction of the target's cumulative entropy that they explain, 0 to 1.
+    by : tuple of str
+        Those of ``given`` that are cut or have missing cells; the others were left whole, and
+        explain nothing here.
     bins : int
         Into how many bins the last of ``given`` was cut for this step, missing cells not counted.
     cuts : tuple
         Where, in that column's own units: the largest value of each bin but the last.
+    missing : int
+        How many cells of that column are missing, a bin of their own if there are any.
     rows : int
         How many rows have a value of the target.
     """
@@ -40,9 +45,25 @@ class Step:
     target: str
     given: tuple[str, ...]
     explained: float
+    by: tuple[str, ...]
     bins: int
     cuts: tuple[Any, ...]
+    missing: int
     rows: int
+
+    def __str__(self) -> str:
+        if not self.by:
+            return f"{self.target}: nothing explained, no column before it is worth cutting"
+        cut = f" ({self.given[-1]} {self.how_cut()})" if self.given[-1] in self.by else ""
+        return f"{self.target}: {self.explained:.4f} explained by {' and '.join(self.by)}{cut}"
+
+    def how_cut(self, most: int = 5) -> str:
+        """Return in words where the last of ``given`` is cut."""
+        shown = [f"{c:.5g}" if isinstance(c, float) else str(c) for c in self.cuts[:most]]
+        shown += ["..."] * (len(self.cuts) > most)
+        words = [f"cut at {', '.join(shown)}"] if shown else []
+        words += [f"{self.missing} missing"] if self.missing else []
+        return ", ".join(words)
 
 
 @dataclass(frozen=True)
@@ -70,16 +91,26 @@ class Explanation:
     rows: int
 
     def __str__(self) -> str:
-        lines = [f"{self.measure} = {self.score:.4f} for {' -> '.join(self.order)}"]
-        lines += [
-            f"  {step.target}: {step.explained:.4f} explained by {' and '.join(step.given)}"
-            for step in self.steps
-        ]
-        return "\n".join(lines)
+        head = f"{self.measure} = {self.score:.4f} for {' -> '.join(self.order)}"
+        return "\n  ".join([head, *map(str, self.steps)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as plain lists and dictionaries."""
-        return dataclasses.asdict(self)
+        """Return lists and dictionaries; cut points stay what they are.
+
+        The columns that a step is given are those before its target in ``order``.
+        """
+        steps = []
+        for step in self.steps:
+            told = {f.name: getattr(step, f.name) for f in dataclasses.fields(step)}
+            del told["given"]
+            steps.append({k: list(v) if isinstance(v, tuple) else v for k, v in told.items()})
+        return {
+            "measure": self.measure,
+            "score": self.score,
+            "rows": self.rows,
+            "order": list(self.order),
+            "steps": steps,
+        }
 
 
 class Measure(ABC):

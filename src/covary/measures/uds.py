@@ -144,12 +144,15 @@ class UDS(Measure):
     def entropy_order(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
         """Return the columns by descending entropy; see the notes on equal entropies."""
         weights = self.weights(prepared)
-        order = sorted(columns, key=lambda column: -weights[column])
-        if self.scale is None:
-            return order
+        # Range and least value only matter between columns that play the same part in all else.
+        order = sorted(
+            columns, key=lambda c: (-weights[c], prepared.widths[c], prepared.values[c, 0])
+        )
         level = {order[0]: 0}
         for above, column in pairwise(order):
             level[column] = level[above] + bool(_is_less(weights[column], weights[above]))
+        if self.scale is None:
+            return sorted(columns, key=level.__getitem__)
         if level[order[-1]] < len(order) - 1 and weights[order[0]] > 0:
             content = _contents(prepared, level)
             order.sort(key=lambda column: (level[column], content[column]))
@@ -162,17 +165,16 @@ class UDS(Measure):
         ordered = np.array(pairs, np.int64).reshape(-1, 2)
         weights = self.weights(prepared)[ordered]
         ordered[weights[:, 0] < weights[:, 1]] = ordered[weights[:, 0] < weights[:, 1], ::-1]
-        if self.scale == "range":
-            equal = ~_is_less(weights.min(axis=1), weights.max(axis=1))
-            for pair in np.flatnonzero(equal).tolist():
-                ordered[pair] = self.entropy_order(prepared, pairs[pair])
+        equal = ~_is_less(weights.min(axis=1), weights.max(axis=1))
+        for pair in np.flatnonzero(equal).tolist():
+            ordered[pair] = self.entropy_order(prepared, pairs[pair])
         return ordered
 
     def weights(self, prepared: Prepared) -> npt.NDArray[np.float64]:
         """Return the cumulative entropy of every column, in the units that ``scale`` asks for."""
-        if self.scale == "range":
-            return prepared.entropies
-        return prepared.entropies * prepared.widths
+        if self.scale is None:
+            return np.ldexp(prepared.entropies, prepared.exponents)
+        return prepared.entropies / np.where(prepared.widths > 0, prepared.widths, 1.0)
 
     def _best_of_all_orders(
         self, prepared: Prepared, columns: Sequence[int], on_progress: OnProgress | None
@@ -266,6 +268,10 @@ class Link(NamedTuple):
     ends: npt.NDArray[np.uint8]
     explained: float
 
+    def n_parts(self, column: int) -> int:
+        """Return into how many parts the column was cut: none if it has no value at all."""
+        return min(self.ends.size, int(self.bins.counts[column]))
+
 
 UNCUT = Cubes(np.empty(0, np.uint32), 1, 0.0)
 
@@ -295,11 +301,11 @@ class Chain:
     @cached_property
     def cubes(self) -> Cubes:
         """The cubes from all columns but the last; cut when a step needs them first."""
-        before, self.cubes_before = self.cubes_before, UNCUT
+        before = self.cubes_before
         if not self.links:
             return before
         link, column = self.links[-1], self.columns[-2]
-        n_bins = link.ends.size + self.prepared.has_missing(column)
+        n_bins = link.n_parts(column) + self.prepared.has_missing(column)
         if n_bins == 1:
             return before
         codes = np.arange(link.bins.counts[column] + 1)
@@ -307,27 +313,33 @@ class Chain:
             before.of_row,
             before.number,
             link.bins.codes[column],
-            np.searchsorted(link.ends, codes).astype(np.uint8),
+            np.minimum(np.searchsorted(link.ends, codes), n_bins - 1).astype(np.uint8),
             n_bins,
         )
         return Cubes(of_row, number, before.log_cells + math.log(n_bins))
 
     def steps(self) -> tuple[Step, ...]:
         """Return the steps in the user's terms."""
-        names = [self.prepared.names[column] for column in self.columns]
-        return tuple(
-            Step(
+        prepared = self.prepared
+        names = [prepared.names[column] for column in self.columns]
+        steps = []
+        by: list[str] = []
+        for at, link in enumerate(self.links, start=1):
+            condition = self.columns[at - 1]
+            if link.n_parts(condition) + prepared.has_missing(condition) > 1:
+                by.append(names[at - 1])
+            step = Step(
                 target=names[at],
                 given=tuple(names[:at]),
                 explained=link.explained,
-                bins=int(link.ends.size),
-                cuts=self.prepared.upper_ends(
-                    self.columns[at - 1], link.bins, link.ends[:-1].tolist()
-                ),
-                rows=int(self.prepared.n_present[self.columns[at]]),
+                by=tuple(by),
+                bins=link.n_parts(condition),
+                cuts=prepared.upper_ends(condition, link.bins, link.ends[:-1].tolist()),
+                missing=int(prepared.n_rows - prepared.n_present[condition]),
+                rows=int(prepared.n_present[self.columns[at]]),
             )
-            for at, link in enumerate(self.links, start=1)
-        )
+            steps.append(step)
+        return tuple(steps)
 
 
 def _is_less(weight: Any, other: Any) -> Any:
@@ -348,14 +360,22 @@ def _contents(prepared: Prepared, level: Mapping[int, int]) -> dict[int, int]:
     rows, in turn (colour refinement, as it is done for graphs).
     """
     ranks = {column: prepared.ranks(column) for column in level}
-    content = dict(level)
-    for _ in range(3):
-        rows = np.zeros(prepared.n_rows, np.uint64)
-        for column, name in content.items():
-            rows += _mixed(ranks[column] ^ _mixed(np.array([name], np.uint64)))
-        for column in content:
-            content[column] = int(_mixed(ranks[column] ^ rows).sum())
-    return content
+    names = dict(level)
+    while True:
+        content = dict(names)
+        for _ in range(3):
+            rows = np.zeros(prepared.n_rows, np.uint64)
+            for column, name in content.items():
+                rows += _mixed(ranks[column] ^ _mixed(np.array([name], np.uint64)))
+            for column, name in content.items():
+                content[column] = (name + int(_mixed(ranks[column] ^ rows).sum())) % 2**64
+        seen: dict[tuple[int, int], int] = {}
+        alike = [c for c in level if seen.setdefault((level[c], content[c]), c) != c]
+        if not alike:
+            return content
+        # They play the same part among the columns, but which comes first may matter to the
+        # next: single one out, and look what that makes of the others.
+        names[alike[0]] = len(level) + len(set(names.values()))
 
 
 def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

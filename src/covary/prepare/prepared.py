@@ -14,6 +14,7 @@ from covary.prepare.sorting import sort_column
 from covary.table import Table, read_table
 
 ROWS_AT_ONCE = 8192
+EXTREME_EXPONENT = 400
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,11 @@ class Prepared:
     ----------
     table : the table itself
     orders : rows by ascending value, rows with a missing cell last
-    values : the sorted values mapped to [0, 1]; only the first ``n_present`` mean anything
+    values : the sorted values; only the first ``n_present`` mean anything
     n_present : how many cells are not missing
-    entropies : cumulative entropy of the values that are mapped to [0, 1]; 0 for a constant
-    widths : range in the column's own units; times ``entropies``, the entropy in those units
+    entropies : cumulative entropy of the values; 0 for a constant
+    widths : range of the values
+    exponents : 0, but for columns of extreme numbers, whose values are divided by 2 to this
 
     """
 
@@ -55,16 +57,18 @@ class Prepared:
         self.n_present = np.empty(n_columns, np.int64)
         self.entropies = np.empty(n_columns)
         self.widths = np.empty(n_columns)
+        self.exponents = np.empty(n_columns, np.int64)
         increments = kernels.tables.increments(n_rows)
         for position in range(n_columns):
             order, values = sort_column(self.values[position])
             self.orders[position] = order
             self.n_present[position] = values.size
-            self.widths[position] = _map_to_unit(values)
+            self.exponents[position] = _tame(values)
+            self.widths[position] = values[-1] - values[0] if values.size else 0.0
             self.values[position, : values.size] = values
             self.entropies[position] = kernels.columns.cumulative_entropy(values, increments)
-        for array in (self.orders, self.values, self.n_present, self.entropies, self.widths):
-            array.flags.writeable = False
+        for name in ("orders", "values", "n_present", "entropies", "widths", "exponents"):
+            getattr(self, name).flags.writeable = False
         self._bins: dict[int, Bins] = {}
 
     @property
@@ -133,15 +137,17 @@ def _copied(table: Table) -> npt.NDArray[np.float64]:
     return cells
 
 
-def _map_to_unit(values: npt.NDArray[np.float64]) -> float:
-    """Map sorted values to [0, 1] in place and return their range."""
-    if values.size == 0 or values[0] == values[-1]:
-        values[:] = 0.0
-        return 0.0
-    # Halving first keeps the range of the largest doubles finite.
-    low = 0.5 * values[0]
-    half = 0.5 * values[-1] - low
-    values *= 0.5
-    values -= low
-    values /= half
-    return float(half) * 2.0
+def _tame(values: npt.NDArray[np.float64]) -> int:
+    """Divide sorted values in place by a power of two if their sums could leave the doubles.
+
+    Nothing is rounded, so that different values stay different.
+    """
+    if values.size == 0:
+        return 0
+    exponent = int(np.frexp(max(abs(values[0]), abs(values[-1])))[1])
+    if abs(exponent) < EXTREME_EXPONENT:
+        return 0
+    # In two steps: the power itself may be beyond the doubles.
+    np.ldexp(values, -(exponent // 2), out=values)
+    np.ldexp(values, -(exponent - exponent // 2), out=values)
+    return exponent
