@@ -128,6 +128,48 @@ def test_matrix_writes_a_file_that_covary_reads(covary_command, table, tmp_path,
     assert covary.table.read_table(path).names == ("x", "[bold]sign[/bold]", "noise")
 
 
+def test_matrix_does_not_write_over_the_table(covary_command, table):
+    before = table.read_bytes()
+    code, _, err = covary_command("matrix", table, "-o", table)
+    assert code == 2
+    assert "is the table itself: name another file" in err
+    assert table.read_bytes() == before
+
+
+def test_columns_may_be_repeated(covary_command, table):
+    code, out, _ = covary_command("matrix", table, "-c", "x", "-c", "noise", "--json")
+    assert code == 0
+    assert json.loads(out)["columns"] == ["x", "noise"]
+
+
+def test_examples_in_help_keep_their_lines(covary_command):
+    for name in ("score", "matrix"):
+        _, out, _ = covary_command(name, "--help")
+        assert f"\n    covary {name} wine.csv" in out
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_is_one_line(table):
+    run = subprocess.run(
+        f"{sys.executable} -m covary score {table} > /dev/full",
+        shell=True, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 1
+    assert run.stderr.splitlines()[-1] == (
+        "covary: cannot write the output: No space left on device"
+    )
+    assert "Traceback" not in run.stderr
+
+
+def test_a_closed_output_is_no_error(table):
+    run = subprocess.run(
+        f"{sys.executable} -m covary matrix {table} >&-",
+        shell=True, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0
+    assert "Traceback" not in run.stderr
+
+
 def test_matrix_refuses_an_unknown_format_before_it_computes(covary_command, table, monkeypatch):
     monkeypatch.setattr("covary.api.pairwise", lambda *a, **k: pytest.fail("computed first"))
     code, _, err = covary_command("matrix", table, "-o", "scores.xlsx")
@@ -161,6 +203,8 @@ def test_demo_ends_well(covary_command):
         (["score", "{table}", "-m", "udz"], "there is no measure 'udz'. Did you mean 'uds'?"),
         (["score", "{table}", "-s", "beta=1"], "beta must be from 2 to 254, not 1"),
         (["score", "{table}", "-s", "depth=1"], "measure 'uds' has no parameter 'depth'"),
+        (["score", "{table}", "-s", "data=3"], "measure 'uds' has no parameter 'data'"),
+        (["matrix", "{table}", "-s", "measure=3"], "measure 'uds' has no parameter 'measure'"),
         (["matrix", "nowhere.csv"], "cannot read nowhere.csv: there is no such file"),
         (["matrix", "."], "cannot read .: it is a directory"),
     ],

@@ -78,7 +78,7 @@ def explain(
     -------
     Explanation
         With ``score``, ``order`` and ``steps``; each `Step` has ``target``, ``given``,
-        ``explained``, ``bins``, ``cuts`` and ``rows``.
+        ``explained``, ``by``, ``bins``, ``cuts``, ``missing`` and ``rows``.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def explain(
     >>> x = np.linspace(0, 1, 500)
     >>> print(covary.explain(np.column_stack([x, x > 0.8])))
     uds = 1.0000 for x0 -> x1
-      x1: 1.0000 explained by x0
+      x1: 1.0000 explained by x0 (x0 cut at 0.7996)
 
     """
     return find_measure(measure, **parameters).explain(data, columns, on_progress)

@@ -10,7 +10,7 @@ from covary.cli.score import print_explanation
 
 @click.command("demo")
 def command() -> None:
-    """Show what covary does, on a real table that comes with scikit-learn."""
+    """Show what covary does, on a real table."""
     from sklearn.datasets import load_breast_cancer
 
     from covary.api import pairwise

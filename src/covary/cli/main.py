@@ -49,8 +49,11 @@ def _run() -> int:
     from covary.cli.output import printable
     from covary.errors import CovaryError
 
+    if sys.stdout is None:  # closed by whoever started us
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
         code = command.main(prog_name="covary", standalone_mode=False)
+        sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except CovaryError as error:
         click.echo(f"covary: {printable(str(error))}", err=True)
@@ -64,7 +67,10 @@ def _run() -> int:
     except MemoryError:
         click.echo("covary: not enough memory for this table", err=True)
         return 1
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; nothing is left to flush to.
+    except OSError as error:
+        # What is left to flush has nowhere to go. A reader who has seen enough is no failure
+        # worth a word; a full disk is.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            click.echo(f"covary: cannot write the output: {error.strerror}", err=True)
         return 1

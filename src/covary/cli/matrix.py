@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,7 +13,7 @@ from covary.cli import options, output
 
 def _writable(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
     """Refuse a format that cannot be written before anything is computed."""
-    if path is not None and not path.lower().endswith((".csv", ".parquet")):
+    if path is not None and Path(path).suffix.lower() not in (".csv", ".parquet"):
         raise click.BadParameter(f"end the file in .csv or .parquet, not '{path}'")
     return path
 
@@ -48,18 +50,20 @@ def command(
     path: str | None,
     as_json: bool,
 ) -> None:
-    r"""Score every pair of columns of FILE.
+    """Score every pair of columns of FILE.
 
     \b
     Examples:
       covary matrix wine.csv
       covary matrix wine.csv --measure uds-unregularized -o scores.csv
-    """
+    """  # noqa: D301
     from covary.api import pairwise
     from covary.measures import find_measure
     from covary.prepare import prepare
     from covary.table import label_matrix, write_table
 
+    if path is not None and os.path.realpath(path) == os.path.realpath(file):
+        raise click.UsageError(f"'{path}' is the table itself: name another file")
     found = find_measure(measure, **parameters)
     with output.notices(), output.progress("scoring pairs") as on_progress:
         prepared = prepare(file, columns)

@@ -9,11 +9,15 @@ from typing import Any
 import click
 
 
-def _names(context: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
+def _names(
+    context: click.Context, option: click.Parameter, texts: tuple[str, ...]
+) -> list[str] | None:
     """Return comma-separated names; quotes keep a comma inside a name."""
-    if text is None:
-        return None
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    try:
+        rows = list(csv.reader(texts, skipinitialspace=True))
+    except csv.Error:
+        raise click.BadParameter("put a name with a line break in it in quotes") from None
+    return [name for row in rows for name in row] if texts else None
 
 
 def _parameters(
@@ -41,9 +45,14 @@ def _value(text: str) -> Any:
     return text
 
 
-file = click.argument("file", type=click.Path())
+file = click.argument("file", type=click.Path(readable=False))
 columns = click.option(
-    "--columns", "-c", callback=_names, metavar="A,B,...", help="Use these columns only."
+    "--columns",
+    "-c",
+    multiple=True,
+    callback=_names,
+    metavar="A,B,...",
+    help="Use these columns only; may be repeated.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 jobs = click.option(

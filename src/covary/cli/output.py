@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import unicodedata
 import warnings
@@ -40,7 +41,8 @@ def console() -> Console:
     """Return the console for results; a pipe gets wide, plain lines."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    told = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if told else 120, highlight=False)
 
 
 def table(*headings: str, title: str | None = None) -> Table:
@@ -51,7 +53,9 @@ def table(*headings: str, title: str | None = None) -> Table:
     empty = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for heading in headings:
         numeric = heading.startswith("#")
-        empty.add_column(heading.lstrip("#"), justify="right" if numeric else "left")
+        empty.add_column(
+            heading.lstrip("#"), justify="right" if numeric else "left", no_wrap=numeric
+        )
     return empty
 
 
@@ -62,17 +66,21 @@ def print_json(document: Any) -> None:
 
 @contextmanager
 def notices() -> Iterator[None]:
-    """Show warnings as one line each on standard error."""
+    """Show warnings as one line each on standard error, when what they are about is done."""
+    shown: list[str] = []
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **how: Any) -> None:
-        text = printable(" ".join(str(message).split()))
         prefix = "" if issubclass(category, CovaryWarning) else f"{category.__name__}: "
-        click.echo(f"covary: note: {prefix}{text}", err=True)
+        shown.append(prefix + printable(" ".join(str(message).split())))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", CovaryWarning)
         warnings.showwarning = show
-        yield
+        try:
+            yield
+        finally:
+            for line in shown:
+                click.echo(f"covary: note: {line}", err=True)
 
 
 @contextmanager
@@ -138,7 +146,7 @@ def print_matrix(out: Console, scores: npt.NDArray[np.float64], names: Sequence[
     room = out.width - longest - digits - 2
     width = next((width for width in (5, 2) if len(names) * width <= room), 0)
     if not width:
-        out.print(f"{len(names)} columns are too many to show here: -o FILE.csv writes them all")
+        out.print(f"{len(names)} columns are too many to show here; -o FILE.csv writes them all")
         return
     every = 1 if width == 5 else 5
     shown = [k if k % every == 0 or k == 1 else "" for k in range(1, len(names) + 1)]

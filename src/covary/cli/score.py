@@ -24,7 +24,7 @@ def command(
     parameters: dict[str, Any],
     as_json: bool,
 ) -> None:
-    r"""Score how strongly columns depend on each other, from 0 to 1.
+    """Score how strongly columns depend on each other, from 0 to 1.
 
     Uses every usable column of FILE unless --columns names some, and says which column is
     explained by which.
@@ -33,13 +33,13 @@ def command(
     Examples:
       covary score wine.csv --columns density,alcohol,residual_sugar
       covary score wine.csv -c density,alcohol --measure uds-unregularized --set beta=10
-    """
+    """  # noqa: D301
     import covary
+    from covary.measures import find_measure
 
+    found = find_measure(measure, **parameters)
     with output.notices(), output.progress("scoring") as on_progress:
-        explanation = covary.explain(
-            file, columns, measure=measure, on_progress=on_progress, **parameters
-        )
+        explanation = covary.explain(file, columns, measure=found, on_progress=on_progress)
     if as_json:
         output.print_json(explanation.to_dict())
     else:
@@ -56,7 +56,7 @@ def print_explanation(explanation: Explanation) -> None:
         f"({len(explanation.order)} columns, {explanation.rows} rows; "
         f"first comes {escape(output.printable(explanation.order[0]))})"
     )
-    steps = output.table("column", "#explained", "#rows", "by", "its last one")
+    steps = output.table("column", "#explained", "#rows", "by", "the column before")
     for step in explanation.steps:
         by = ", ".join(step.by[-3:]) if step.by else "-"
         more = f"{len(step.by) - 3} more, " if len(step.by) > 3 else ""

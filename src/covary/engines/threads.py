@@ -24,7 +24,7 @@ class Threads:
             n_jobs = n_jobs or os.cpu_count() or 1
         if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs < 1:
             raise errors.invalid_parameter("n_jobs", "a number of threads from 1, or None", n_jobs)
-        self.n_jobs = int(n_jobs)
+        self.n_jobs: int = int(n_jobs)
 
     def run(
         self,

@@ -29,7 +29,7 @@ def _load_all() -> None:
         importlib.import_module(f"{__name__}.{module.name}")
 
 
-def find_measure(measure: str | Measure | type[Measure], **parameters: Any) -> Measure:
+def find_measure(measure: str | Measure | type[Measure], /, **parameters: Any) -> Measure:
     """Return a measure by its registered name, or the given one, with these parameters.
 
     Examples
