@@ -105,7 +105,6 @@ def refine_cubes(cubes, n_cubes, codes, bin_of_code, n_bins):
     ``bin_of_code`` maps a code of the column to its merged bin, 0 .. n_bins - 1. The new cubes
     are numbered by old cube, then bin, whatever the order of the rows.
     """
-    uint64(1)
     width = uint64(n_bins)
     alone = uint64(n_cubes)
     uncut = cubes.size == 0

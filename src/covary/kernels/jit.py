@@ -30,6 +30,7 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         try:
             return njit(signature, cache=True, **options)(function)
         except RuntimeError:  # no place on this machine can be written to
+            _notice.kept = False
             return njit(signature, **options)(function)
 
     return compiled
@@ -40,6 +41,7 @@ class _CompilationNotice(event.Listener):
 
     def __init__(self) -> None:
         self.compiling = 0
+        self.kept = True
         self.timer: threading.Timer | None = None
 
     def on_start(self, event: event.Event) -> None:
@@ -54,8 +56,9 @@ class _CompilationNotice(event.Listener):
 
     def say(self) -> None:
         if self.compiling and sys.stderr is not None:
+            once = ", once" if self.kept else " (set NUMBA_CACHE_DIR to a folder to keep them)"
             print(
-                "covary: compiling its kernels for this machine, once: about half a minute ...",
+                f"covary: compiling its kernels for this machine{once}: about half a minute ...",
                 file=sys.stderr,
                 flush=True,
             )
@@ -67,4 +70,5 @@ def _is_ours(event: event.Event) -> bool:
     return getattr(dispatcher, "__module__", "").startswith("covary.")
 
 
-event.register("numba:compile", _CompilationNotice())
+_notice = _CompilationNotice()
+event.register("numba:compile", _notice)
