@@ -121,7 +121,7 @@ def step(target, condition, cubes, parts_before, beta, regularize):
     seen = [[row for row in cube if not is_missing(target[row])] for cube in cubes]
     seen = [cube for cube in seen if cube]
     h = cumulative_entropy(target)
-    ends = [max(len(bins) - 1, 0)]
+    ends = [len(bins) - 1] if bins else []
     if h > 0 and bins:
         seen_rows = {row for cube in seen for row in cube}
         seen_bins = [[row for row in b if row in seen_rows] for b in bins]
@@ -194,8 +194,7 @@ def uds_of_order(columns, beta=20, regularize=True, scale="range"):
     for position in range(1, len(columns)):
         target, condition = columns[position], columns[position - 1]
         conditional, ends, cubes = step(target, condition, cubes, parts_before, beta, regularize)
-        empty = all(map(is_missing, condition))
-        parts_before.append((0 if empty else len(ends)) + any(map(is_missing, condition)))
+        parts_before.append(len(ends) + any(map(is_missing, condition)))
         h = cumulative_entropy(target)
         explained = 1 - conditional / h if h > 0 else 0.0
         gain += weights[position] * explained
