@@ -375,7 +375,7 @@ def _contents(prepared: Prepared, level: Mapping[int, int]) -> dict[int, int]:
             return content
         # They play the same part among the columns, but which comes first may matter to the
         # next: single one out, and look what that makes of the others.
-        names[alike[0]] = len(level) + len(set(names.values()))
+        names[alike[-1]] = len(level) + len(set(names.values()))
 
 
 def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
