@@ -16,20 +16,36 @@ EVERYTHING = {"*"}
 
 # A folder or file may import itself, the standard library, covary.errors, and this.
 MAY_IMPORT = {
-    "__init__": {"covary.api", "covary.measures"},
+    "__init__": {"covary.api", "covary.measures", "covary.results"},
     "__main__": {"covary.cli"},
     "errors": set(),
     "table": {"numpy", "narwhals", "pyarrow"},
     "prepare": {"numpy", "covary.kernels", "covary.table"},
     "kernels": {"numpy", "numba"},
     "measures": {"numpy", "covary.kernels", "covary.prepare"},
-    "engines": {"numpy"},
+    "strategies": {"numpy", "networkx"},
+    "engines": {"joblib", "distributed"},
+    "runs": {"numpy"},
+    "results": {"covary.table"},
+    "searching": {
+        "numpy",
+        "covary.__version__",
+        "covary.prepare",
+        "covary.measures",
+        "covary.strategies",
+        "covary.engines",
+        "covary.runs",
+        "covary.results",
+    },
     "api": {
         "numpy",
         "covary.table",
         "covary.prepare",
         "covary.measures",
+        "covary.strategies",
         "covary.engines",
+        "covary.results",
+        "covary.searching",
     },
     "cli": EVERYTHING,
 }
@@ -80,6 +96,7 @@ def test_importing_covary_loads_nothing_heavy():
         "import covary, covary.cli.main, sys; print(' '.join(sys.modules))"
     ).split()
     heavy = {"numba", "sklearn", "scipy", "pyarrow", "pandas", "altair", "rich", "narwhals"}
+    heavy |= {"joblib", "networkx", "distributed", "dask", "sqlite3"}
     assert heavy.isdisjoint(loaded)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import covary
+from covary.engines import Threads
 from covary.errors import ParameterError
 from covary.measures import all_measures, find_measure
 from covary.prepare import prepare
@@ -40,12 +41,18 @@ class TestEveryMeasure:
         pair = covary.score(table, ["x0", "x1"], measure=name)
         assert pair > covary.score(table, ["x0", "x3"], measure=name)
 
-    def test_scores_many_sets_as_it_scores_each(self, name, table):
+    @pytest.mark.parametrize("remember", [0, 1, 2, 100])
+    def test_scores_many_sets_as_it_scores_each(self, name, table, remember):
         measure = find_measure(name)
         ready = prepare(table)
-        for sets in ([(0, 1), (2, 0), (1, 3)], [(0, 1, 2), (3, 1)]):
+        scorer = measure.scorer(ready, remember)
+        for sets in ([(0, 1), (0, 2)], [(1, 3)], [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 3)]):
+            scores = {}
+            with Threads(2).session(scorer.shared) as session:
+                for which, found in scorer.score(np.array(sets, np.int32), session.run):
+                    scores.update(zip(which.tolist(), found.tolist(), strict=True))
             one_by_one = [measure.score_set(ready, columns) for columns in sets]
-            assert measure.score_sets(ready, sets).tolist() == one_by_one
+            assert [scores[at] for at in range(len(sets))] == one_by_one
 
     def test_knows_its_name_and_its_parameters(self, name, table):
         measure = find_measure(name)

@@ -14,21 +14,25 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from covary.api import explain, matrix, score
+    from covary.api import explain, matrix, score, search
     from covary.errors import CovaryError, CovaryWarning
     from covary.measures import Explanation, Step
     from covary.measures.uds import UDS
+    from covary.results import SearchResult, Subspace
 
 __all__ = [
     "UDS",
     "CovaryError",
     "CovaryWarning",
     "Explanation",
+    "SearchResult",
     "Step",
+    "Subspace",
     "__version__",
     "explain",
     "matrix",
     "score",
+    "search",
 ]
 
 # Loaded when first used: importing covary must not cost the time of what it stands on.
@@ -36,9 +40,12 @@ _HOME = {
     "score": "covary.api",
     "explain": "covary.api",
     "matrix": "covary.api",
+    "search": "covary.api",
     "UDS": "covary.measures.uds",
     "Explanation": "covary.measures",
     "Step": "covary.measures",
+    "SearchResult": "covary.results",
+    "Subspace": "covary.results",
     "CovaryError": "covary.errors",
     "CovaryWarning": "covary.errors",
 }

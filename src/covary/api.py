@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from covary import errors
-from covary.engines import Threads
+from covary.engines import Threads, find_engine
 from covary.measures import Explanation, Measure, find_measure
 from covary.prepare import Prepared, prepare
-from covary.table import label_matrix
+from covary.results import SearchResult
+from covary.searching import plan_search
+from covary.strategies import Exhaustive, Strategy, find_strategy
+from covary.table import kind_of_frame, label_matrix
 
-__all__ = ["explain", "matrix", "score"]
+__all__ = ["explain", "matrix", "score", "search"]
 
 DEFAULT_MEASURE = "uds"
-ROWS_PER_BLOCK = 1 << 18
 
 
 def score(
@@ -110,7 +113,7 @@ def matrix(
     n_jobs : int, optional
         How many threads to use; all cores if None. The scores are the same to the last bit.
     on_progress : callable, optional
-        Called with the number of blocks of pairs done and to do, from any thread.
+        Called with the number of pairs done and to do.
 
     Returns
     -------
@@ -135,6 +138,92 @@ def matrix(
     return label_matrix(scores, prepared.names, like=data)
 
 
+def search(
+    data: Any,
+    columns: Sequence[Any] | None = None,
+    *,
+    measure: str | Measure = DEFAULT_MEASURE,
+    target: Any = None,
+    strategy: str | Strategy = "beam",
+    max_size: int | None = None,
+    beam: int | None = None,
+    parents: Literal["all", "one"] | None = None,
+    prune: bool = False,
+    top: int = 100,
+    engine: Any = "threads",
+    n_jobs: int | None = None,
+    run: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    on_progress: Callable[[str, int, int], None] | None = None,
+    **parameters: Any,
+) -> SearchResult:
+    """Return the sets of columns that depend on each other most.
+
+    Parameters
+    ----------
+    data, columns, measure, **parameters
+        As for `score`.
+    target : name, optional
+        Look only at sets that contain this column, and rank them by how much of it the others
+        explain. Sets that explain no more than a part of them are left out.
+    strategy : "beam", "exhaustive", "4s" or Strategy
+        Which sets to score, see :doc:`/search`.
+    max_size : int, optional
+        The most columns of a set, the target included: 5 if None (no limit for "4s").
+    beam : int, optional
+        How many sets of a size the beam search builds the next size from: 100 if None.
+    parents : "all" or "one", optional
+        Whether the beam search scores a set only if all its subsets with one column less were
+        kept ("all", the default), or if one was.
+    prune : bool
+        Whether to leave out a set if a superset of it scores at least as high.
+    top : int
+        How many sets to return.
+    engine : "threads", "processes", "dask", address or Client
+        Where to compute: threads or processes of this machine, a Dask cluster on this machine, or
+        the Dask cluster of a scheduler. The result is the same to the last bit.
+    n_jobs : int, optional
+        How many workers to use; all cores if None.
+    run : path, optional
+        A file that keeps every score as soon as it is known.
+    resume : bool
+        Whether to go on with a run file that is there, or start it if it is not.
+    on_progress : callable, optional
+        Told the stage ("pairs", "sets of 3", ...), how many of its sets are scored, and how many
+        there are.
+
+    Returns
+    -------
+    SearchResult
+        With ``subspaces``, best first; each has ``columns`` and ``score``.
+
+    Examples
+    --------
+    >>> import covary, numpy as np
+    >>> x, noise = np.linspace(0, 1, 500), np.random.default_rng(0).random(500)
+    >>> found = covary.search(np.column_stack([x, noise, x > 0.8, x**2]), top=3)
+    >>> print(found)
+    the best 3 of 11 scored sets (uds, beam, 500 rows)
+    1.0000  x0, x2
+    1.0000  x2, x3
+    0.8167  x0, x2, x3
+
+    """
+    searched = plan_search(
+        data,
+        columns,
+        measure=find_measure(measure, **parameters),
+        strategy=find_strategy(strategy, max_size=max_size, beam=beam, parents=parents),
+        target=target,
+        top=top,
+        prune=prune,
+    )
+    if resume and run is None:
+        raise errors.invalid_parameter("run", "the file to resume", run)
+    searched.run(find_engine(engine, n_jobs), run, resume=resume, on_progress=on_progress)
+    return searched.result(kind_of_frame(data))
+
+
 def pairwise(
     prepared: Prepared,
     measure: Measure,
@@ -146,19 +235,15 @@ def pairwise(
     n_columns = len(prepared.names)
     if n_columns < 2:
         raise errors.too_few_columns(prepared.names)
-    firsts, seconds = np.triu_indices(n_columns, k=1)
-    pairs = np.column_stack([firsts, seconds])
-    # Blocks of pairs, so that a measure can share work among them; small enough to be stopped.
-    size = max(1, ROWS_PER_BLOCK // prepared.n_rows)
-    blocks = [pairs[start : start + size] for start in range(0, len(pairs), size)]
-    found = Threads(n_jobs).run(_score_block, (prepared, measure), blocks, on_progress)
     scores = np.diag((prepared.entropies > 0).astype(np.float64))
-    scores[firsts, seconds] = scores[seconds, firsts] = np.concatenate(found)
+    scorer = measure.scorer(prepared)
+    done, total = 0, n_columns * (n_columns - 1) // 2
+    with Threads(n_jobs).session(scorer.shared) as session:
+        for batch in Exhaustive(max_size=2).batches(n_columns):
+            for which, found in scorer.score(batch.sets, session.run):
+                firsts, seconds = batch.sets[which].T
+                scores[firsts, seconds] = scores[seconds, firsts] = found
+                done += len(found)
+                if on_progress is not None:
+                    on_progress(done, total)
     return scores
-
-
-def _score_block(
-    shared: tuple[Prepared, Measure], pairs: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    prepared, measure = shared
-    return measure.score_sets(prepared, pairs.tolist())

@@ -213,6 +213,44 @@ def open_quote(path: object, line: int) -> TableError:
     return unreadable(path, f"line {line} opens a quotation mark that no line closes")
 
 
+class RunError(CovaryError):
+    """A run file cannot be used."""
+
+
+def run_exists(path: object) -> RunError:
+    return RunError(
+        f"{_one_line(path)} is there already: resume it (--resume, or resume=True), or name "
+        "another file"
+    )
+
+
+def no_run_file(path: object) -> RunError:
+    return RunError(f"{_one_line(path)} is not a run file of covary: name another file")
+
+
+def run_of_other_version(path: object, theirs: object, ours: object) -> RunError:
+    return RunError(
+        f"{_one_line(path)} was written by covary {_one_line(theirs, 40)} and this is {ours}, "
+        "which may score otherwise: use that version, or start a new run file"
+    )
+
+
+def damaged_run(path: object, reason: object) -> RunError:
+    return RunError(f"the run file {_one_line(path)} is damaged: {_one_line(reason)}")
+
+
+def run_differs(path: object, difference: str) -> RunError:
+    return RunError(
+        f"{_one_line(path)} belongs to another search: {_one_line(difference)}; name another file"
+    )
+
+
+def run_not_written(path: object, reason: object) -> RunError:
+    return RunError(
+        f"cannot write the run file {_one_line(path)}: {_one_line(reason)}; what it holds is kept"
+    )
+
+
 def unwritable(path: object, reason: object) -> CovaryError:
     return CovaryError(f"cannot write {_one_line(path)}: {_one_line(reason)}")
 
@@ -233,10 +271,10 @@ def unknown_measure(name: object, known: Sequence[str]) -> ParameterError:
     )
 
 
-def unknown_parameter(measure: str, name: str, known: Sequence[str]) -> ParameterError:
+def unknown_parameter(kind: str, of: str, name: str, known: Sequence[str]) -> ParameterError:
     has = f"its parameters are {_listed(known)}" if known else "it has none"
     return ParameterError(
-        f"measure '{measure}' has no parameter '{name}': {has}.{_nearest(name, known)}"
+        f"{kind} '{of}' has no parameter '{name}': {has}.{_nearest(name, known)}"
     )
 
 
@@ -253,6 +291,82 @@ def too_many_orders(n_columns: int, most: int) -> ParameterError:
 
 def no_explanation(measure: str) -> ParameterError:
     return ParameterError(f"measure '{measure}' gives a score only, it cannot explain it")
+
+
+def no_target(measure: str) -> ParameterError:
+    return ParameterError(
+        f"measure '{measure}' cannot say how much of one column others explain: search without a "
+        "target"
+    )
+
+
+# ---------------------------------------------------------------- search
+
+
+def unknown_strategy(name: object, known: Sequence[str]) -> ParameterError:
+    return ParameterError(
+        f"there is no strategy {_quoted(name)}.{_nearest(str(name), known)} "
+        f"The strategies are {_listed(known)}."
+    )
+
+
+def strategy_without_target(name: str) -> ParameterError:
+    return ParameterError(f"strategy '{name}' takes no target: use 'beam' or 'exhaustive'")
+
+
+# ---------------------------------------------------------------- engines
+
+
+class EngineError(CovaryError, RuntimeError):
+    """The workers cannot be had, or are gone."""
+
+
+def unknown_engine(engine: object) -> ParameterError:
+    return ParameterError(
+        f"there is no engine {_quoted(engine)}: use 'threads', 'processes', 'dask', or the "
+        "address of a Dask scheduler such as tcp://host:8786"
+    )
+
+
+def not_installed(package: str, purpose: str, extra: str) -> EngineError:
+    return EngineError(f"{purpose} needs {package}: pip install '{extra}'")
+
+
+def no_local_cluster(reason: object) -> EngineError:
+    return EngineError(
+        f"no Dask cluster could be started here ({_one_line(reason, 80)}): in a script, put what "
+        "it does under if __name__ == '__main__':, since the workers import it"
+    )
+
+
+def no_scheduler(address: str, reason: object) -> EngineError:
+    return EngineError(
+        f"cannot reach a Dask scheduler at {_one_line(address)}: is it running, and is the "
+        f"address right? ({_one_line(reason, 80)})"
+    )
+
+
+def no_dask_workers(address: str) -> EngineError:
+    return EngineError(
+        f"the Dask scheduler {_one_line(address)} has no workers: start some (dask worker ADDRESS)"
+    )
+
+
+def lost_scheduler(address: str) -> EngineError:
+    return EngineError(f"lost the Dask scheduler {_one_line(address)}")
+
+
+def lost_workers(reason: object) -> EngineError:
+    return EngineError(
+        f"Dask workers died again and again ({_one_line(reason, 120)}): have they enough memory?"
+    )
+
+
+def worker_died() -> EngineError:
+    return EngineError(
+        "a worker process died: there may be too little memory for so many; try fewer (n_jobs), "
+        "or the threads engine"
+    )
 
 
 # ---------------------------------------------------------------- warnings

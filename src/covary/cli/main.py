@@ -11,7 +11,7 @@ import click
 
 import covary
 
-COMMANDS = ("demo", "score", "matrix", "measures")
+COMMANDS = ("demo", "search", "score", "matrix", "measures")
 
 
 class LazyGroup(click.Group):

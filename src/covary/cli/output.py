@@ -85,17 +85,44 @@ def notices() -> Iterator[None]:
 
 @contextmanager
 def progress(doing: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar with the time left on standard error, if that is a terminal."""
+    """Show a bar with rate and time left on standard error, if that is a terminal."""
+    with stages() as show:
+        yield None if show is None else (lambda done, total: show(doing, done, total))
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show such a bar for one stage after the other, each with its name."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    columns = ("{task.description}", BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(doing, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    columns = (
+        "{task.description}",
+        BarColumn(),
+        MofNCompleteColumn(),
+        "{task.fields[rate]}",
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("reading", total=None, rate="")
+        current = bars.tasks[0]
+
+        def show(stage: str, done: int, total: int) -> None:
+            if current.description != stage or current.total != total:
+                bars.reset(task, description=stage, total=total, completed=done)
+            rate = f"{current.speed:,.0f}/s" if current.speed else ""
+            bars.update(task, completed=done, rate=rate)
+
+        yield show
+
+
+def bar(score: float, width: int = 10) -> str:
+    """Return a score from 0 to 1 as a bar, to the eighth of a character."""
+    eighths = round(score * width * 8)
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
 
 
 def best_pairs(

@@ -112,36 +112,49 @@ _BINS = types.Tuple(
         types.Array(types.int64, 1, "C", readonly=True),
     )
 )
-_PAIRS = types.Array(types.int64, 2, "C", readonly=True)
+_COLUMN_NUMBERS = types.Array(types.int64, 1, "C", readonly=True)
+_STEPS = types.Tuple((types.float64[::1], types.uint8[:, ::1], types.int64[::1]))
 
 
-@kernel(types.float64[::1](_COLUMNS, _BINS, _PAIRS, FLOATS, FLOATS))
-def explained_by_one(columns, bins, pairs, increments, log_cells):
-    """Return the explained fraction of the target for many pairs (condition, target).
+@kernel(_STEPS(_COLUMNS, _BINS, _COLUMN_NUMBERS, _COLUMN_NUMBERS, ROWS, int64, FLOATS, FLOATS))
+def discretize_many(columns, bins, conditions, targets, cubes, n_cubes, increments, log_cells):
+    """Take many steps from the same cubes: condition k is discretised for target k.
 
     Parameters
     ----------
     columns : orders, values, numbers of present values and entropies of all columns
     bins : codes and numbers of the initial bins of all columns
-    log_cells : of every column as a condition, as for ``discretize``
+    log_cells : one for every step; this and the rest as for ``discretize``
+
+    Returns
+    -------
+    explained : of each target
+    ends : one line per step, of which the first ``parts`` are the last bin of each part
+    parts : into how many parts each condition is cut
 
     """
     orders, values, n_present, entropies = columns
     codes, counts = bins
-    uncut = np.empty(0, np.uint32)
-    found = np.empty(len(pairs))
-    for k in range(len(pairs)):
-        condition = pairs[k, 0]
-        target = pairs[k, 1]
-        found[k], _ = discretize(
+    most = 1
+    for k in range(len(conditions)):
+        most = max(most, counts[conditions[k]])
+    explained = np.empty(len(conditions))
+    ends = np.zeros((len(conditions), most), np.uint8)
+    parts = np.empty(len(conditions), np.int64)
+    for k in range(len(conditions)):
+        condition = conditions[k]
+        target = targets[k]
+        explained[k], ends_here = discretize(
             orders[target],
             values[target, : n_present[target]],
             entropies[target],
             codes[condition],
             counts[condition],
-            uncut,
-            1,
+            cubes,
+            n_cubes,
             increments,
-            log_cells[condition],
+            log_cells[k],
         )
-    return found
+        parts[k] = ends_here.size
+        ends[k, : ends_here.size] = ends_here
+    return explained, ends, parts

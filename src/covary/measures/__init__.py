@@ -12,9 +12,17 @@ from functools import cache
 from typing import Any
 
 from covary import errors
-from covary.measures.base import Explanation, Measure, Registered, Step, registered
+from covary.measures.base import Explanation, Measure, Registered, Scorer, Step, registered
 
-__all__ = ["Explanation", "Measure", "Registered", "Step", "all_measures", "find_measure"]
+__all__ = [
+    "Explanation",
+    "Measure",
+    "Registered",
+    "Scorer",
+    "Step",
+    "all_measures",
+    "find_measure",
+]
 
 
 def all_measures() -> dict[str, Registered]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -113,6 +113,37 @@ class Explanation:
         }
 
 
+Sets = npt.NDArray[np.int32]
+Scores = npt.NDArray[np.float64]
+Run = Callable[[Callable[[Any, Any], Any], Any], Iterable[tuple[int, Any]]]
+
+
+class Scorer:
+    """Scores one batch of sets after the other; this one shares nothing among them.
+
+    Parameters
+    ----------
+    shared : what every task needs: the measure (or what it scores with) and the prepared columns
+    """
+
+    def __init__(self, shared: tuple[Any, Prepared]) -> None:
+        self.shared = shared
+
+    def score(self, sets: Sets, run: Run) -> Iterator[tuple[npt.NDArray[np.int64], Scores]]:
+        """Yield which sets are scored and their scores, a few at a time and in any order.
+
+        ``sets`` has one line per set, all of one size. ``run(task, items)`` is an engine's: it
+        yields ``(first, task(shared, items[first : ...]))`` until all items are done.
+        """
+        for first, scores in run(_score_one_by_one, sets):
+            yield np.arange(first, first + len(scores)), scores
+
+
+def _score_one_by_one(shared: tuple[Measure, Prepared], sets: Sets) -> Scores:
+    measure, prepared = shared
+    return np.array([measure.score_set(prepared, columns) for columns in sets.tolist()])
+
+
 class Measure(ABC):
     """A dependence measure with its parameters; subclasses are frozen dataclasses."""
 
@@ -135,11 +166,16 @@ class Measure(ABC):
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
         """Return the score of the columns at these positions."""
 
-    def score_sets(
-        self, prepared: Prepared, sets: Sequence[Sequence[int]]
-    ) -> npt.NDArray[np.float64]:
-        """Return the scores of many sets; faster than one by one where a measure can share."""
-        return np.array([self.score_set(prepared, columns) for columns in sets])
+    def scorer(self, prepared: Prepared, remember: int = 0) -> Scorer:
+        """Return what scores batches of sets, faster than one by one where a measure can share.
+
+        ``remember`` is how many of the best sets of a size may be built on in the next size.
+        """
+        return Scorer((self, prepared))
+
+    def target_scorer(self, prepared: Prepared, target: int, remember: int = 0) -> Scorer:
+        """Return what scores sets of other columns by how much of the target they explain."""
+        raise errors.no_target(self.name)
 
     def explain_set(
         self,
@@ -215,7 +251,7 @@ def _refuse_unknown(measure: str, cls: type[Measure], parameters: Mapping[str, A
     known = [parameter.name for parameter in dataclasses.fields(cls)]  # type: ignore[arg-type]
     for name in parameters:
         if name not in known:
-            raise errors.unknown_parameter(measure, name, known)
+            raise errors.unknown_parameter("measure", measure, name, known)
 
 
 def _at_least_two(prepared: Prepared) -> Sequence[int]:

@@ -8,16 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from covary import errors, kernels
-from covary.measures.base import Explanation, Measure, OnProgress, Step, register
-from covary.prepare import Bins, Prepared
+from covary.measures.base import Explanation, Measure, OnProgress, Scorer, Sets, Step, register
+from covary.measures.chains import Chain, Extensions, Known
+from covary.measures.prefixes import PrefixScorer
+from covary.measures.toward import Toward
+from covary.prepare import Prepared
 
 MOST_COLUMNS_EXACT = 8
 MOST_BINS = 254
@@ -94,26 +96,19 @@ class UDS(Measure):
             raise errors.invalid_parameter("regularize", "True or False", self.regularize)
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
-        return self._best_chain(prepared, columns).score
+        return _score(self._best_chain(prepared, columns))
 
-    def score_sets(
-        self, prepared: Prepared, sets: Sequence[Sequence[int]]
-    ) -> npt.NDArray[np.float64]:
-        if any(len(columns) != 2 for columns in sets) or self.order == "exact":
-            return super().score_sets(prepared, sets)
-        pairs = self._ordered_pairs(prepared, sets)
-        bins = prepared.bins(self.beta)
-        log_cells = [self._log_cells(prepared, column) for column in range(len(prepared.names))]
-        explained = kernels.step.explained_by_one(
-            (prepared.orders, prepared.values, prepared.n_present, prepared.entropies),
-            (bins.codes, bins.counts),
-            pairs,
-            kernels.tables.increments(prepared.n_rows),
-            np.array(log_cells),
-        )
-        weights = self.weights(prepared)[pairs[:, 1]].tolist()
-        both = zip(explained.tolist(), weights, strict=True)
-        return np.array([_score(fraction * weight, weight) for fraction, weight in both])
+    def scorer(self, prepared: Prepared, remember: int = 0) -> Scorer:
+        if self.order == "exact":
+            return super().scorer(prepared, remember)
+        prepared.bins(self.beta)
+        return PrefixScorer(self, prepared, remember)
+
+    def target_scorer(self, prepared: Prepared, target: int, remember: int = 0) -> Scorer:
+        if self.order == "exact":
+            raise errors.invalid_parameter("order", "'entropy' when there is a target", self.order)
+        prepared.bins(self.beta)
+        return PrefixScorer(Toward(self, target), prepared, remember)
 
     def explain_set(
         self,
@@ -123,7 +118,7 @@ class UDS(Measure):
     ) -> Explanation:
         chain = self._best_chain(prepared, columns, on_progress)
         names = tuple(prepared.names[position] for position in chain.columns)
-        return Explanation(chain.score, names, chain.steps(), self.name, prepared.n_rows)
+        return Explanation(_score(chain), names, _in_words(chain), self.name, prepared.n_rows)
 
     # ------------------------------------------------------------ orders
 
@@ -136,8 +131,8 @@ class UDS(Measure):
         order = self.entropy_order(prepared, columns)
         if self.order == "exact":
             return self._best_of_all_orders(prepared, order, on_progress)
-        chain = self.start(prepared, order[0])
-        for column in order[1:]:
+        chain = self.start(prepared)
+        for column in order:
             chain = self.extend(chain, column)
         return chain
 
@@ -158,23 +153,24 @@ class UDS(Measure):
             order.sort(key=lambda column: (level[column], content[column]))
         return order
 
-    def _ordered_pairs(
-        self, prepared: Prepared, pairs: Sequence[Sequence[int]]
-    ) -> npt.NDArray[np.int64]:
-        """Return pairs in their entropy orders, all at once but for equal entropies."""
-        ordered = np.array(pairs, np.int64).reshape(-1, 2)
-        weights = self.weights(prepared)[ordered]
-        ordered[weights[:, 0] < weights[:, 1]] = ordered[weights[:, 0] < weights[:, 1], ::-1]
-        equal = ~_is_less(weights.min(axis=1), weights.max(axis=1))
-        for pair in np.flatnonzero(equal).tolist():
-            ordered[pair] = self.entropy_order(prepared, pairs[pair])
+    def ordered(self, prepared: Prepared, sets: Sets) -> Sets:
+        """Return sets in their entropy orders, all at once but for equal entropies."""
+        weights = self.weights(prepared)[sets]
+        places = np.argsort(-weights, axis=1, kind="stable")
+        ordered = np.take_along_axis(sets, places, axis=1)
+        weights = np.take_along_axis(weights, places, axis=1)
+        tied = ~_is_less(weights[:, 1:], weights[:, :-1]).all(axis=1)
+        for line in np.flatnonzero(tied).tolist():
+            ordered[line] = self.entropy_order(prepared, sets[line].tolist())
         return ordered
 
-    def weights(self, prepared: Prepared) -> npt.NDArray[np.float64]:
-        """Return the cumulative entropy of every column, in the units that ``scale`` asks for."""
+    def weights(self, prepared: Prepared, columns: Any = slice(None)) -> npt.NDArray[np.float64]:
+        """Return the cumulative entropy of columns, in the units that ``scale`` asks for."""
+        weights: npt.NDArray[np.float64] = prepared.entropies[columns]
         if self.scale is None:
-            return np.ldexp(prepared.entropies, prepared.exponents)
-        return prepared.entropies / np.where(prepared.widths > 0, prepared.widths, 1.0)
+            return np.asarray(np.ldexp(weights, prepared.exponents[columns]))
+        widths = prepared.widths[columns]
+        return weights / np.where(widths > 0, widths, 1.0)
 
     def _best_of_all_orders(
         self, prepared: Prepared, columns: Sequence[int], on_progress: OnProgress | None
@@ -191,7 +187,7 @@ class UDS(Measure):
         best: Chain | None = None
         n_orders = math.factorial(len(vary))
         for tried, chain in enumerate(self._all_chains(prepared, vary or constant[:1]), start=1):
-            if best is None or chain.score > best.score:
+            if best is None or _score(chain) > _score(best):
                 best = chain
             if on_progress is not None and tried % 50 == 0:
                 on_progress(tried, n_orders)
@@ -201,7 +197,7 @@ class UDS(Measure):
         return best
 
     def _all_chains(self, prepared: Prepared, columns: Sequence[int]) -> Iterator[Chain]:
-        unfinished = [self.start(prepared, column) for column in reversed(columns)]
+        unfinished = [self.start(prepared)]
         while unfinished:
             chain = unfinished.pop()
             rest = [column for column in columns if column not in chain.columns]
@@ -211,38 +207,36 @@ class UDS(Measure):
 
     # ------------------------------------------------------------ steps
 
-    def start(self, prepared: Prepared, column: int) -> Chain:
-        """Return the chain that holds one column and explains nothing yet."""
-        return Chain(prepared, (column,))
+    def start(self, prepared: Prepared) -> Chain:
+        """Return the chain that holds no column yet."""
+        return Chain(prepared, prepared.bins(self.beta))
 
-    def extend(self, chain: Chain, target: int) -> Chain:
+    def extend(self, chain: Chain, column: int) -> Chain:
         """Return the chain with one column more, explained by those in it: one step."""
-        prepared = chain.prepared
-        condition = chain.columns[-1]
-        bins = prepared.bins(self.beta)
-        cubes = chain.cubes
-        explained, ends = kernels.step.discretize(
-            prepared.orders[target],
-            prepared.values[target, : prepared.n_present[target]],
-            prepared.entropies[target],
-            bins.codes[condition],
-            bins.counts[condition],
-            cubes.of_row,
-            cubes.number,
-            kernels.tables.increments(prepared.n_rows),
-            cubes.log_cells + self._log_cells(prepared, condition),
-        )
-        weight = float(self.weights(prepared)[target])
-        return Chain(
-            prepared,
-            (*chain.columns, target),
-            links=(*chain.links, Link(bins, ends, explained)),
-            gain=chain.gain + explained * weight,
-            total=chain.total + weight,
-            cubes_before=cubes,
-        )
+        columns = (*chain.columns, column)
+        if not chain.columns:
+            return Chain(chain.prepared, chain.bins, columns)
+        known = self.extend_many(chain, np.array([column])).known(0)
+        return Chain(chain.prepared, chain.bins, columns, known, cubes_before=chain.cubes)
 
-    def _log_cells(self, prepared: Prepared, condition: int) -> float:
+    def extend_many(self, chain: Chain, columns: npt.NDArray[np.int64]) -> Extensions:
+        """Return one step from the chain to each of the columns."""
+        condition = chain.columns[-1]
+        log_cells = chain.cubes.log_cells + self.log_bins(chain.prepared, condition)
+        explained, ends, parts = chain.steps(
+            np.full_like(columns, condition), columns, np.full(columns.size, log_cells)
+        )
+        weights = self.weights(chain.prepared, columns)
+        gains = chain.known.gain + explained * weights
+        totals = chain.known.total + weights
+        scores = _scores(gains, totals)
+        return Extensions(chain.known, scores, explained, gains, totals, ends, parts)
+
+    def restore(self, prepared: Prepared, columns: tuple[int, ...], known: Known) -> Chain:
+        """Return a chain of which only this is known."""
+        return Chain(prepared, prepared.bins(self.beta), columns, known)
+
+    def log_bins(self, prepared: Prepared, condition: int) -> float:
         """Return log beta of Eq. 5: of the bins that were formed; missing cells are one."""
         if not self.regularize:
             return float(kernels.step.UNREGULARIZED)
@@ -250,96 +244,30 @@ class UDS(Measure):
         return math.log(max(formed, 1))
 
 
-class Cubes(NamedTuple):
-    """The cube of every row, how many there are, and the sum of log e_i over their columns."""
-
-    of_row: npt.NDArray[np.uint32]
-    number: int
-    log_cells: float
-
-
-class Link(NamedTuple):
-    """One step: how a column was cut for the next, and how much that explains of it.
-
-    ``ends`` holds the last initial bin of each part that the initial bins were merged into.
-    """
-
-    bins: Bins
-    ends: npt.NDArray[np.uint8]
-    explained: float
-
-    def n_parts(self, column: int) -> int:
-        """Return into how many parts the column was cut: none if it has no value at all."""
-        return min(self.ends.size, int(self.bins.counts[column]))
-
-
-UNCUT = Cubes(np.empty(0, np.uint32), 1, 0.0)
-
-
-@dataclass
-class Chain:
-    """Columns in an order, each discretised for the next; the last one not yet.
-
-    Parameters
-    ----------
-    links : one for every column but the first
-    gain, total : the sums that make the score
-    cubes_before : the cubes from all columns but the last two
-    """
-
-    prepared: Prepared
-    columns: tuple[int, ...]
-    links: tuple[Link, ...] = ()
-    gain: float = 0.0
-    total: float = 0.0
-    cubes_before: Cubes = UNCUT
-
-    @property
-    def score(self) -> float:
-        return _score(self.gain, self.total)
-
-    @cached_property
-    def cubes(self) -> Cubes:
-        """The cubes from all columns but the last; cut when a step needs them first."""
-        before = self.cubes_before
-        if not self.links:
-            return before
-        link, column = self.links[-1], self.columns[-2]
-        n_bins = link.n_parts(column) + self.prepared.has_missing(column)
-        if n_bins == 1:
-            return before
-        codes = np.arange(link.bins.counts[column] + 1)
-        of_row, number = kernels.cubes.refine_cubes(
-            before.of_row,
-            before.number,
-            link.bins.codes[column],
-            np.minimum(np.searchsorted(link.ends, codes), n_bins - 1).astype(np.uint8),
-            n_bins,
+def _in_words(chain: Chain) -> tuple[Step, ...]:
+    """Return the steps of a chain in the user's terms."""
+    prepared = chain.prepared
+    names = [prepared.names[column] for column in chain.columns]
+    steps = []
+    by: list[str] = []
+    for at, (ends, explained) in enumerate(
+        zip(chain.known.ends, chain.known.explained, strict=True)
+    ):
+        condition, target = chain.columns[at : at + 2]
+        if chain.is_cut(at):
+            by.append(names[at])
+        step = Step(
+            target=names[at + 1],
+            given=tuple(names[: at + 1]),
+            explained=explained,
+            by=tuple(by),
+            bins=chain.n_parts(at),
+            cuts=prepared.upper_ends(condition, chain.bins, ends[:-1].tolist()),
+            missing=int(prepared.n_rows - prepared.n_present[condition]),
+            rows=int(prepared.n_present[target]),
         )
-        return Cubes(of_row, number, before.log_cells + math.log(n_bins))
-
-    def steps(self) -> tuple[Step, ...]:
-        """Return the steps in the user's terms."""
-        prepared = self.prepared
-        names = [prepared.names[column] for column in self.columns]
-        steps = []
-        by: list[str] = []
-        for at, link in enumerate(self.links, start=1):
-            condition = self.columns[at - 1]
-            if link.n_parts(condition) + prepared.has_missing(condition) > 1:
-                by.append(names[at - 1])
-            step = Step(
-                target=names[at],
-                given=tuple(names[:at]),
-                explained=link.explained,
-                by=tuple(by),
-                bins=link.n_parts(condition),
-                cuts=prepared.upper_ends(condition, link.bins, link.ends[:-1].tolist()),
-                missing=int(prepared.n_rows - prepared.n_present[condition]),
-                rows=int(prepared.n_present[self.columns[at]]),
-            )
-            steps.append(step)
-        return tuple(steps)
+        steps.append(step)
+    return tuple(steps)
 
 
 def _is_less(weight: Any, other: Any) -> Any:
@@ -347,9 +275,13 @@ def _is_less(weight: Any, other: Any) -> Any:
     return weight < other * (1 - _EQUAL)
 
 
-def _score(gain: float, total: float) -> float:
+def _score(chain: Chain) -> float:
+    return float(_scores(chain.known.gain, chain.known.total))
+
+
+def _scores(gains: Any, totals: Any) -> Any:
     """Return Eq. 4: gains over entropies, 0/0 = 0."""
-    return min(gain / total, 1.0) if total > 0 else 0.0
+    return np.minimum(gains / np.where(totals > 0, totals, 1.0), 1.0)
 
 
 def _contents(prepared: Prepared, level: Mapping[int, int]) -> dict[int, int]:

@@ -15,6 +15,7 @@ from covary.table import Table, read_table
 
 ROWS_AT_ONCE = 8192
 EXTREME_EXPONENT = 400
+_ARRAYS = ("orders", "values", "n_present", "entropies", "widths", "exponents")
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Prepared:
     Attributes
     ----------
     table : the table itself
+    names, n_rows : of the table
     orders : rows by ascending value, rows with a missing cell last
     values : the sorted values; only the first ``n_present`` mean anything
     n_present : how many cells are not missing
@@ -52,6 +54,8 @@ class Prepared:
     def __init__(self, table: Table) -> None:
         n_columns, n_rows = len(table.columns), table.n_rows
         self.table = table
+        self.names = table.names
+        self.n_rows = n_rows
         self.orders = np.empty((n_columns, n_rows), np.uint32)
         self.values = _copied(table)
         self.n_present = np.empty(n_columns, np.int64)
@@ -67,17 +71,22 @@ class Prepared:
             self.widths[position] = values[-1] - values[0] if values.size else 0.0
             self.values[position, : values.size] = values
             self.entropies[position] = kernels.columns.cumulative_entropy(values, increments)
-        for name in ("orders", "values", "n_present", "entropies", "widths", "exponents"):
+        for name in _ARRAYS:
             getattr(self, name).flags.writeable = False
         self._bins: dict[int, Bins] = {}
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.table.names
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the table behind: what another process computes needs only the arrays."""
+        return {name: value for name, value in vars(self).items() if name != "table"}
 
-    @property
-    def n_rows(self) -> int:
-        return self.table.n_rows
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        for name in _ARRAYS:  # they may be maps of a file, which the kernels do not know
+            setattr(self, name, np.asarray(getattr(self, name)))
+        self._bins = {
+            beta: Bins(np.asarray(bins.codes), bins.counts, bins.ends)
+            for beta, bins in self._bins.items()
+        }
 
     def has_missing(self, position: int) -> bool:
         """Return whether a column has missing cells."""

@@ -1,7 +1,15 @@
 """Tables in: a file, a frame or an array becomes a `Table` of float columns."""
 
 from covary.table.intake import read_table
-from covary.table.labels import label_matrix, write_table
+from covary.table.labels import as_frame, kind_of_frame, label_matrix, write_table
 from covary.table.table import Column, Table
 
-__all__ = ["Column", "Table", "label_matrix", "read_table", "write_table"]
+__all__ = [
+    "Column",
+    "Table",
+    "as_frame",
+    "kind_of_frame",
+    "label_matrix",
+    "read_table",
+    "write_table",
+]

@@ -6,13 +6,16 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from covary import errors
 from covary.table.table import Table
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 
 def label_matrix(scores: npt.NDArray[np.float64], names: Sequence[str], like: Any) -> Any:
@@ -27,28 +30,44 @@ def label_matrix(scores: npt.NDArray[np.float64], names: Sequence[str], like: An
     while label in names:
         label += "_"
     labelled = {label: list(names)} | {name: scores[:, p] for p, name in enumerate(names)}
-    if isinstance(like, (str, os.PathLike, Table)):
-        return _arrow_table(labelled)
+    frame = _frame(like)
+    if frame is not None and frame.implementation.is_pandas_like():
+        where = {str(each): position for position, each in enumerate(frame.columns)}
+        labels = frame.to_native().columns.take([where[name] for name in names])
+        return kind_of_frame(like).DataFrame(scores, index=labels, columns=labels)
+    return as_frame(labelled, kind_of_frame(like))
+
+
+def kind_of_frame(data: Any) -> Any:
+    """Return the library whose frame the data is, or None for arrays, files and the rest."""
     import narwhals as nw
 
-    native = nw.to_native(like, pass_through=True)
+    frame = _frame(data)
+    return None if frame is None else nw.get_native_namespace(frame)
+
+
+def as_frame(columns: dict[str, Any], kind: Any) -> Any:
+    """Return columns as a frame of a library that `kind_of_frame` named; pyarrow's if None."""
+    if kind is None:
+        import pyarrow as pa
+
+        return pa.table(columns)
+    import narwhals as nw
+
+    return nw.from_dict(columns, backend=kind).to_native()
+
+
+def _frame(data: Any) -> nw.DataFrame[Any] | None:
+    """Return the data as narwhals sees it, without rows if it is lazy; None if it is no frame."""
+    if isinstance(data, (str, os.PathLike, Table, np.ndarray, list, tuple)):
+        return None
+    import narwhals as nw
+
+    native = nw.to_native(data, pass_through=True)
     if nw.dependencies.is_polars_lazyframe(native):
         native = native.clear().collect()
     frame = nw.from_native(native, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return _arrow_table(labelled)
-    namespace = nw.get_native_namespace(frame)
-    if frame.implementation.is_pandas_like():
-        where = {str(each): position for position, each in enumerate(frame.columns)}
-        labels = native.columns.take([where[name] for name in names])
-        return namespace.DataFrame(scores, index=labels, columns=labels)
-    return nw.from_dict(labelled, backend=namespace).to_native()
-
-
-def _arrow_table(columns: dict[str, Any]) -> Any:
-    import pyarrow as pa
-
-    return pa.table(columns)
+    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def write_table(table: Any, path: str | os.PathLike[str]) -> None:

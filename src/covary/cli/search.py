@@ -1,0 +1,153 @@
+"""`covary search`: which sets of columns depend on each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from covary.cli import options, output
+
+if TYPE_CHECKING:
+    from covary.results import SearchResult
+
+INTERRUPTED = 130
+
+
+@click.command("search")
+@options.file
+@options.columns
+@options.measure
+@click.option(
+    "--target", metavar="NAME", help="Only sets with this column, by how much of it they explain."
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(["beam", "exhaustive", "4s"]),
+    default="beam",
+    show_default=True,
+    help="Which sets to score.",
+)
+@click.option(
+    "--max-size",
+    type=click.IntRange(min=2),
+    help="The most columns of a set.  [default: 5; no limit with 4s]",
+)
+@click.option(
+    "--beam",
+    type=click.IntRange(min=1),
+    help="How many sets of a size the next size is built from.  [default: 100]",
+)
+@click.option(
+    "--parents",
+    type=click.Choice(["all", "one"]),
+    help="Beam search: how many subsets of a set have to be kept.  [default: all]",
+)
+@click.option("--prune", is_flag=True, help="Leave out sets whose superset scores as high.")
+@click.option(
+    "--top",
+    "-t",
+    default=100,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="How many of the best sets to list.",
+)
+@click.option(
+    "--engine",
+    default="threads",
+    show_default=True,
+    metavar="threads|processes|dask|ADDRESS",
+    help="Where to compute; ADDRESS is a Dask scheduler's.",
+)
+@options.jobs
+@click.option(
+    "--run", "run_file", type=click.Path(), metavar="FILE.covary", help="Keep every score here."
+)
+@click.option("--resume", is_flag=True, help="Go on with the run file, or start it.")
+@options.as_json
+def command(
+    file: str,
+    columns: list[str] | None,
+    measure: str,
+    parameters: dict[str, Any],
+    target: str | None,
+    strategy: str,
+    max_size: int | None,
+    beam: int | None,
+    parents: str | None,
+    prune: bool,
+    top: int,
+    engine: str,
+    jobs: int | None,
+    run_file: str | None,
+    resume: bool,
+    as_json: bool,
+) -> int:
+    """Find the sets of columns of FILE that depend on each other most.
+
+    \b
+    Examples:
+      covary search wine.csv --top 10
+      covary search wine.csv --target quality --max-size 3
+      covary search genes.parquet --run genes.covary     interrupted? add --resume
+    """  # noqa: D301
+    from covary.engines import find_engine
+    from covary.measures import find_measure
+    from covary.searching import plan_search
+    from covary.strategies import find_strategy
+
+    if resume and run_file is None:
+        raise click.UsageError("--resume needs --run FILE.covary, the run to go on with")
+    found_engine = find_engine(engine, jobs)
+    found_measure = find_measure(measure, **parameters)
+    found_strategy = find_strategy(strategy, max_size=max_size, beam=beam, parents=parents)
+    interrupted = False
+    with output.notices(), output.stages() as on_progress:
+        search = plan_search(
+            file,
+            columns,
+            measure=found_measure,
+            strategy=found_strategy,
+            target=target,
+            top=top,
+            prune=prune,
+        )
+        if search.n_candidates is not None:
+            click.echo(f"covary: {search.n_candidates:,} sets to score", err=True)
+        try:
+            search.run(found_engine, run_file, resume=resume, on_progress=on_progress)
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted:
+        kept = f"; {output.printable(run_file)} keeps it, --resume goes on" if run_file else ""
+        click.echo(f"covary: interrupted, this is the best so far{kept}", err=True)
+    result = search.result()
+    if as_json:
+        output.print_json(result.to_dict())
+    else:
+        print_result(result)
+    return INTERRUPTED if interrupted else 0
+
+
+def print_result(result: SearchResult) -> None:
+    """Print the sets, best first; those that score 0 only as a number."""
+    out = output.console()
+    out.print(output.cell(result.summary()))
+    shown = [subspace for subspace in result if subspace.score > 0]
+    if shown:
+        what = "#score" if result.target is None else "#explained"
+        listing = output.table("#", what, "", "columns" if result.target is None else "by")
+        for rank, subspace in enumerate(shown, start=1):
+            names = [name for name in subspace.columns if name != result.target]
+            listing.add_row(
+                str(rank),
+                f"{subspace.score:.4f}",
+                output.bar(subspace.score),
+                output.cell(", ".join(names)),
+            )
+        out.print(listing)
+    rest = len(result) - len(shown)
+    if rest:
+        out.print(
+            f"{rest} {'more ' if shown else ''}sets score 0." if rest > 1 else "One set scores 0."
+        )

@@ -1,0 +1,124 @@
+"""Run tasks on a Dask cluster: an address, a client, or one made for the occasion."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from covary import errors
+from covary.engines.base import Engine, Session, Task, count_of_workers, timed
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_SECONDS = 10
+TRIES = 10
+
+
+class Dask(Engine):
+    """An engine of the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    where : the address of a scheduler, a ``distributed.Client``, or None for a cluster on this
+        machine that lasts as long as the session
+    n_jobs : how many workers to start; of a cluster that is there, how many threads to use at
+        once (all if None)
+    """
+
+    def __init__(self, where: str | Client | None = None, n_jobs: int | None = None) -> None:
+        self.where = where
+        self.n_jobs = count_of_workers(n_jobs) if where is None or n_jobs is not None else None
+
+    @contextmanager
+    def session(self, shared: Any) -> Iterator[Session]:
+        if self.where is None:
+            with _local_client(self.n_jobs) as client:
+                yield _DaskSession(client, shared, self.n_jobs)
+        elif isinstance(self.where, str):
+            with _connected(self.where) as client:
+                yield _DaskSession(client, shared, self.n_jobs)
+        else:
+            yield _DaskSession(self.where, shared, self.n_jobs)
+
+
+class _DaskSession(Session):
+    def __init__(self, client: Client, shared: Any, n_jobs: int | None) -> None:
+        from distributed import CancelledError, KilledWorker
+
+        self.lost = (CancelledError, KilledWorker, OSError)
+        self.client = client
+        self.shared = shared
+        self.tries_left = TRIES
+        n_threads = self._threads()
+        super().__init__(min(n_jobs, n_threads) if n_jobs is not None else n_threads)
+        self.held = self._scatter()
+
+    def _threads(self) -> int:
+        try:
+            self.client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+            return sum(self.client.nthreads().values()) or 1  # type: ignore[no-untyped-call]
+        except (OSError, TimeoutError):
+            raise errors.no_dask_workers(self._address()) from None
+
+    def _scatter(self) -> Any:
+        try:
+            # Not hashed: what is sent twice is wanted twice.
+            return self.client.scatter(  # type: ignore[no-untyped-call]
+                self.shared, broadcast=True, hash=False
+            )
+        except (OSError, TimeoutError):
+            raise errors.lost_scheduler(self._address()) from None
+
+    def submit(self, task: Task, items: Any) -> Any:
+        return self.client.submit(timed, task, self.held, items, pure=False)
+
+    def recover(self, error: BaseException) -> None:
+        """Send again what all tasks share: the workers that held it may be gone."""
+        self.tries_left -= 1
+        if self.tries_left == 0:
+            raise errors.lost_workers(error) from None
+        if self.client.status != "running":
+            raise errors.lost_scheduler(self._address()) from None
+        self._threads()
+        self.held = self._scatter()
+
+    def _address(self) -> str:
+        return str(getattr(self.client.scheduler, "address", "of the cluster"))
+
+
+@contextmanager
+def _local_client(n_jobs: int | None) -> Iterator[Client]:
+    distributed = _distributed()
+    try:
+        cluster = distributed.LocalCluster(
+            n_workers=n_jobs,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        )
+    except RuntimeError as error:
+        raise errors.no_local_cluster(error) from None
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Client]:
+    distributed = _distributed()
+    try:
+        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise errors.no_scheduler(address, error) from None
+    with client:
+        yield client
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise errors.not_installed("distributed", "the Dask engine", "covary[dask]") from None
+    return distributed

@@ -1,0 +1,284 @@
+"""One SQLite database per search: killed at any moment, it lacks the last moment's work only."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from covary import errors
+
+APPLICATION = 0x636F7679  # "covy"
+FORMAT = 1
+COMMIT_SECONDS = 0.25
+
+SCHEMA = {
+    "run": "CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "columns": "CREATE TABLE columns "
+    "(position INTEGER PRIMARY KEY, name TEXT NOT NULL, fingerprint TEXT NOT NULL)",
+    "candidates": "CREATE TABLE candidates "
+    "(number INTEGER PRIMARY KEY, columns TEXT NOT NULL, score REAL NOT NULL)",
+    "subspaces": "CREATE TABLE subspaces "
+    "(rank INTEGER PRIMARY KEY, columns TEXT NOT NULL, score REAL NOT NULL)",
+}
+
+
+@dataclass(frozen=True)
+class Description:
+    """What makes two searches the same.
+
+    Parameters
+    ----------
+    parameters : everything that was asked for, as JSON knows it
+    rows : how many rows the table has
+    columns : name and fingerprint of every column
+    versions : of covary, and of what its numbers come from
+    """
+
+    parameters: Mapping[str, Any]
+    rows: int
+    columns: Sequence[tuple[str, str]]
+    versions: Mapping[str, str]
+
+
+class RunFile:
+    """An open run file.
+
+    Candidates are numbered in the order in which the search asks for them, which is the same
+    every time.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], connection: sqlite3.Connection) -> None:
+        self.path = path
+        self.connection = connection
+        self.unsaved: list[tuple[int, str, float]] = []
+        self.saved_at = time.monotonic()
+
+    @classmethod
+    def open(
+        cls, path: str | os.PathLike[str], description: Description, *, resume: bool
+    ) -> RunFile:
+        """Return the run file of this search: a new one, or with ``resume`` one that is there."""
+        there = os.path.exists(path) and os.path.getsize(path) > 0
+        if there and not resume:
+            raise errors.run_exists(path)
+        with _told(path, writing=not there):
+            connection = sqlite3.connect(path, timeout=10.0, isolation_level=None)
+            run = cls(path, connection)
+            try:
+                run._prepare(description)
+            except BaseException:
+                connection.close()
+                raise
+        return run
+
+    def _prepare(self, description: Description) -> None:
+        execute = self.connection.execute
+        execute("PRAGMA trusted_schema = OFF")
+        execute("PRAGMA synchronous = NORMAL")
+        schema = dict(execute("SELECT name, sql FROM sqlite_master").fetchall())
+        if schema:
+            self._refuse_foreign(schema)
+            self._refuse_other(description)
+        execute("PRAGMA journal_mode = WAL")
+        if not schema:
+            self._create(description)
+
+    def _create(self, description: Description) -> None:
+        """Write the beginning, whole or not at all."""
+        execute = self.connection.execute
+        execute("BEGIN IMMEDIATE")
+        execute(f"PRAGMA application_id = {APPLICATION}")
+        execute(f"PRAGMA user_version = {FORMAT}")
+        for statement in SCHEMA.values():
+            execute(statement)
+        facts = {
+            **description.parameters,
+            "rows": description.rows,
+            "versions": dict(description.versions),
+            "started": _now(),
+        }
+        self.connection.executemany(
+            "INSERT INTO run VALUES (?, ?)",
+            [(name, json.dumps(value, sort_keys=True)) for name, value in facts.items()],
+        )
+        self.connection.executemany(
+            "INSERT INTO columns VALUES (?, ?, ?)",
+            [(at, *column) for at, column in enumerate(description.columns)],
+        )
+        execute("COMMIT")
+
+    def _refuse_foreign(self, schema: Mapping[str, str]) -> None:
+        execute = self.connection.execute
+        if execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+            raise errors.no_run_file(self.path)
+        version = execute("PRAGMA user_version").fetchone()[0]
+        if version != FORMAT:
+            raise errors.run_of_other_version(self.path, f"(format {version})", f"format {FORMAT}")
+        if schema != SCHEMA:
+            raise errors.damaged_run(self.path, "its tables are not those of a run")
+        wrong = execute("PRAGMA quick_check(1)").fetchone()[0]
+        if wrong != "ok":
+            raise errors.damaged_run(self.path, wrong)
+
+    def _refuse_other(self, description: Description) -> None:
+        facts = self.facts()
+        theirs = facts.get("versions")
+        theirs = theirs.get("covary") if isinstance(theirs, dict) else None
+        if theirs != description.versions["covary"]:
+            raise errors.run_of_other_version(self.path, theirs, description.versions["covary"])
+        columns = [
+            (str(name), str(print_))
+            for name, print_ in self.connection.execute(
+                "SELECT name, fingerprint FROM columns ORDER BY position"
+            )
+        ]
+        difference = _different_table(facts.get("rows"), columns, description)
+        difference = difference or _different_parameters(facts, description.parameters)
+        if difference:
+            raise errors.run_differs(self.path, difference)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the file says about itself."""
+        try:
+            return {
+                str(name): json.loads(value)
+                for name, value in self.connection.execute("SELECT name, value FROM run")
+            }
+        except (ValueError, TypeError, RecursionError):
+            raise errors.damaged_run(self.path, "its parameters cannot be read") from None
+
+    def known(self, first: int, sets: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+        """Return the scores of the candidates from number ``first`` on, NaN where not there."""
+        scores = np.full(len(sets), np.nan)
+        with _told(self.path):
+            rows = self.connection.execute(
+                "SELECT number, columns, score FROM candidates WHERE number >= ? AND number < ?",
+                (first, first + len(sets)),
+            ).fetchall()
+        for number, columns, score in rows:
+            if columns != str(sets[number - first].tolist()) or not _is_score(score):
+                raise errors.damaged_run(self.path, f"candidate {number} is not what it should be")
+            scores[number - first] = score
+        return scores
+
+    def save(
+        self,
+        numbers: npt.NDArray[np.int64],
+        sets: npt.NDArray[np.int32],
+        scores: npt.NDArray[np.float64],
+    ) -> None:
+        """Keep scores; they are on disk a quarter of a second later."""
+        columns = map(str, sets.tolist())
+        self.unsaved += zip(numbers.tolist(), columns, scores.tolist(), strict=True)
+        if time.monotonic() - self.saved_at > COMMIT_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is not written yet."""
+        if self.unsaved:
+            with self._transaction():
+                self.connection.executemany(
+                    "INSERT OR REPLACE INTO candidates VALUES (?, ?, ?)", self.unsaved
+                )
+            self.unsaved = []
+        self.saved_at = time.monotonic()
+
+    def finish(self, found: Sequence[tuple[Sequence[int], float]]) -> None:
+        """Write the result."""
+        self.flush()
+        with self._transaction():
+            self.connection.execute("DELETE FROM subspaces")
+            self.connection.executemany(
+                "INSERT INTO subspaces VALUES (?, ?, ?)",
+                [(at, str(list(c)), score) for at, (c, score) in enumerate(found, start=1)],
+            )
+            self.connection.execute(
+                "INSERT OR REPLACE INTO run VALUES ('finished', ?)", (json.dumps(_now()),)
+            )
+
+    def close(self) -> None:
+        """Close the file; what is not written yet is lost, so `flush` first."""
+        self.connection.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with _told(self.path, writing=True):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.connection.execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+
+
+@contextmanager
+def _told(path: str | os.PathLike[str], writing: bool = False) -> Iterator[None]:
+    """Turn what SQLite raises into one line."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if writing or "locked" in str(error) or "unable to open" in str(error):
+            raise errors.run_not_written(path, error) from None
+        raise errors.damaged_run(path, error) from None
+    except sqlite3.DatabaseError as error:
+        if "not a database" in str(error):
+            raise errors.no_run_file(path) from None
+        raise errors.damaged_run(path, error) from None
+
+
+def _different_table(rows: Any, columns: list[tuple[str, str]], description: Description) -> str:
+    """Return in words how the tables differ, or nothing."""
+    names = [name for name, _ in columns]
+    here = [name for name, _ in description.columns]
+    if rows != description.rows:
+        return f"its table has {rows} rows and this one {description.rows}"
+    if names != here:
+        for name in here:
+            if name not in names:
+                return f"its table has no column '{name}'"
+        for name in names:
+            if name not in here:
+                return f"its table has a column '{name}', which is not here"
+        return "its table has the columns in another order"
+    for theirs, ours in zip(columns, description.columns, strict=True):
+        if theirs != tuple(ours):
+            return f"its column '{ours[0]}' holds other values"
+    return ""
+
+
+def _different_parameters(facts: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
+    """Return in words how the parameters differ, or nothing."""
+    for name, value in parameters.items():
+        ours = json.loads(json.dumps(value))
+        theirs = facts.get(name)
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            inner = _different_parameters(theirs, ours)
+            if inner:
+                return inner
+        if theirs != ours:
+            return f"{name} is {_shown(theirs)} there and {_shown(ours)} here"
+    return ""
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, (str, dict)) else json.dumps(value)
+
+
+def _is_score(score: object) -> bool:
+    return isinstance(score, float) and score == score
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,320 @@
+"""A search under way: a strategy proposes sets, a measure scores them on an engine."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from platform import python_version
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from covary import __version__, errors
+from covary.engines import Engine, Session
+from covary.measures import Measure, Scorer
+from covary.prepare import Prepared, prepare
+from covary.results import SearchResult, Subspace
+from covary.runs import Description, RunFile
+from covary.strategies import Batch, Strategy
+
+OnStage = Callable[[str, int, int], None]
+Found = tuple[tuple[int, ...], float]
+
+# How many of the best sets are kept to choose from where some will be left out again.
+POOL = 100_000
+
+
+class Search:
+    """One search, and what it has found so far.
+
+    Parameters
+    ----------
+    prepared, measure, strategy : what is searched, with what, and how
+    target : the position of the column that every set has to contain, if any
+    top : how many sets to report
+    prune : whether to leave out sets of which a superset scores at least as high
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        measure: Measure,
+        strategy: Strategy,
+        *,
+        target: int | None = None,
+        top: int = 100,
+        prune: bool = False,
+    ) -> None:
+        if len(prepared.names) < 2:
+            raise errors.too_few_columns(prepared.names)
+        if isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 1:
+            raise errors.invalid_parameter("top", "a whole number from 1", top)
+        if target is not None and not strategy.takes_target:
+            raise errors.strategy_without_target(strategy.name)
+        self.prepared = prepared
+        self.measure = measure
+        self.strategy = strategy
+        self.target = target
+        self.top = int(top)
+        self.prune = bool(prune)
+        self.fixed = 0 if target is None else 1
+        self.scored = 0
+        self.complete = False
+        # With a target, sets that explain no more than a part of them are always left out.
+        self.best = _Best(POOL if prune or target is not None else self.top)
+        self.others = np.delete(
+            np.arange(len(prepared.names), dtype=np.int32), [] if target is None else [target]
+        )
+
+    @property
+    def n_candidates(self) -> int | None:
+        """How many sets will be scored, if that is known beforehand."""
+        return self.strategy.count(len(self.others), self.fixed)
+
+    def run(
+        self,
+        engine: Engine,
+        run_file: str | os.PathLike[str] | None = None,
+        *,
+        resume: bool = False,
+        on_progress: OnStage | None = None,
+    ) -> None:
+        """Search to the end, or until interrupted; what the run file knows is not scored again.
+
+        ``on_progress`` is told the stage in words, how many of its sets are scored, and how many
+        it has.
+        """
+        if run_file is None:
+            self._run(engine, None, on_progress)
+            return
+        kept = RunFile.open(run_file, self.description(), resume=resume)
+        try:
+            self._run(engine, kept, on_progress)
+            kept.finish(self.found())
+        finally:
+            kept.close()
+
+    def _run(self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None) -> None:
+        scorer = self._scorer()
+        batches = self.strategy.batches(len(self.others), self.fixed)
+        stage, before = "", 0
+        with engine.session(scorer.shared) as session:
+            batch = next(batches, None)
+            while batch is not None:
+                if batch.stage != stage:
+                    stage, before = batch.stage, self.scored
+                tell = _teller(on_progress, batch, self.scored - before)
+                scores = self._score(batch, scorer, session, kept, tell)
+                try:
+                    batch = batches.send(scores)
+                except StopIteration:
+                    batch = None
+        self.complete = True
+
+    def _scorer(self) -> Scorer:
+        if self.target is None:
+            return self.measure.scorer(self.prepared, self.strategy.remember)
+        return self.measure.target_scorer(self.prepared, self.target, self.strategy.remember)
+
+    def _score(
+        self,
+        batch: Batch,
+        scorer: Scorer,
+        session: Session,
+        kept: RunFile | None,
+        tell: Callable[[int], None],
+    ) -> npt.NDArray[np.float64]:
+        """Return the scores of a batch; interrupted, keep what is there."""
+        first = self.scored
+        others = self.others[batch.sets]
+        sets = self._with_target(others)
+        scores = np.full(len(sets), np.nan) if kept is None else kept.known(first, sets)
+        open_ = np.flatnonzero(np.isnan(scores))
+        done = len(sets) - len(open_)
+        tell(done)
+        try:
+            if len(open_) > 0:
+                for which, found in scorer.score(others[open_], session.run):
+                    scores[open_[which]] = found
+                    if kept is not None:
+                        kept.save(first + open_[which], sets[open_[which]], found)
+                    done += len(found)
+                    tell(done)
+        finally:
+            known = ~np.isnan(scores)
+            self.best.add(sets[known], scores[known])
+            self.scored += int(known.sum())
+            if kept is not None:
+                kept.flush()
+        return scores
+
+    def _with_target(self, others: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        if self.target is None:
+            return others
+        whole = np.insert(others, 0, self.target, axis=1)
+        whole.sort(axis=1)
+        return whole
+
+    # ------------------------------------------------------------ what was found
+
+    def found(self) -> list[Found]:
+        """Return the positions and scores of the best sets, best first."""
+        ranked = self.best.ranked
+        if self.target is not None:
+            ranked = _without(ranked, lambda columns, other: columns & other == other, self.top)
+        elif self.prune:
+            # Of equal scores the larger sets first: they decide about the smaller.
+            ranked = sorted(ranked, key=lambda found: (-found[1], -len(found[0]), found[0]))
+            ranked = _without(ranked, lambda columns, other: columns & other == columns, self.top)
+            ranked.sort(key=_rank)
+        return ranked[: self.top]
+
+    def result(self, kind: Any = None) -> SearchResult:
+        """Return what was found; ``kind`` is the library for frames of it."""
+        names = self.prepared.names
+        return SearchResult(
+            tuple(
+                Subspace(tuple(names[column] for column in columns), score)
+                for columns, score in self.found()
+            ),
+            measure=self.measure.name,
+            strategy=self.strategy.name,
+            parameters=self.parameters(),
+            target=None if self.target is None else names[self.target],
+            rows=self.prepared.n_rows,
+            scored=self.scored,
+            complete=self.complete,
+            _kind=kind,
+        )
+
+    # ------------------------------------------------------------ what was asked for
+
+    def parameters(self) -> dict[str, Any]:
+        """Return everything that was asked for, as JSON knows it."""
+        return {
+            "measure": self.measure.name,
+            "measure_parameters": _fields(self.measure),
+            "strategy": self.strategy.name,
+            "strategy_parameters": _fields(self.strategy),
+            "target": None if self.target is None else self.prepared.names[self.target],
+            "top": self.top,
+            "prune": self.prune,
+        }
+
+    def description(self) -> Description:
+        """Return what makes another search the same as this one."""
+        return Description(
+            parameters=self.parameters(),
+            rows=self.prepared.n_rows,
+            columns=[
+                (_storable(column.name), _fingerprint(column.values))
+                for column in self.prepared.table.columns
+            ],
+            versions={
+                "covary": __version__,
+                "python": python_version(),
+                **{name: version(name) for name in ("numpy", "numba")},
+            },
+        )
+
+
+class _Best:
+    """The best sets so far; of equal scores the smaller sets, then the earlier columns."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.ranked: list[Found] = []
+
+    def add(self, sets: npt.NDArray[np.int32], scores: npt.NDArray[np.float64]) -> None:
+        """Take in sets that come after all others: larger ones, or of later columns."""
+        if len(self.ranked) == self.most:
+            better = scores > self.ranked[-1][1]
+            sets, scores = sets[better], scores[better]
+        best = np.argsort(-scores, kind="stable")[: self.most]
+        columns = map(tuple, sets[best].tolist())
+        self.ranked += zip(columns, scores[best].tolist(), strict=True)
+        self.ranked.sort(key=_rank)
+        del self.ranked[self.most :]
+
+
+def _rank(found: Found) -> tuple[float, int, tuple[int, ...]]:
+    columns, score = found
+    return -score, len(columns), columns
+
+
+def _without(
+    ranked: Sequence[Found], is_redundant: Callable[[int, int], bool], most: int
+) -> list[Found]:
+    """Return the first sets that are not redundant with one before them.
+
+    Sets are handed over as whole numbers with a bit for each column.
+    """
+    kept: list[Found] = []
+    bits: list[int] = []
+    for found in ranked:
+        these = sum(1 << column for column in found[0])
+        if not any(is_redundant(these, others) for others in bits):
+            kept.append(found)
+            bits.append(these)
+            if len(kept) == most:
+                break
+    return kept
+
+
+def _teller(on_progress: OnStage | None, batch: Batch, before: int) -> Callable[[int], None]:
+    """Return what tells the progress within a batch as progress within its stage."""
+
+    def tell(done: int) -> None:
+        if on_progress is not None:
+            on_progress(batch.stage, before + done, batch.total)
+
+    return tell
+
+
+def _fields(of: Any) -> dict[str, Any]:
+    """Return the parameters of a measure or a strategy, as JSON knows them."""
+    fields = {field.name: getattr(of, field.name) for field in dataclasses.fields(of)}
+    told: dict[str, Any] = json.loads(json.dumps(fields, default=repr))
+    return told
+
+
+def _fingerprint(values: npt.NDArray[np.float64]) -> str:
+    """Return a hash of a column's values; all ways to write zero or missing are the same."""
+    plain = np.array(values, np.float64) + 0.0
+    plain[np.isnan(plain)] = np.nan
+    return hashlib.blake2b(plain.tobytes(), digest_size=16).hexdigest()
+
+
+def _storable(name: str) -> str:
+    """Return a name that any database takes."""
+    return name.encode(errors="backslashreplace").decode()
+
+
+def plan_search(
+    data: Any,
+    columns: Sequence[Any] | None = None,
+    *,
+    measure: Measure,
+    strategy: Strategy,
+    target: Any = None,
+    top: int = 100,
+    prune: bool = False,
+) -> Search:
+    """Return a search of anything that `read_table` takes."""
+    if target is not None and columns is not None:
+        columns = [*columns, *([] if target in columns else [target])]
+    prepared = prepare(data, columns)
+    position = None if target is None else _position(target, prepared.names)
+    return Search(prepared, measure, strategy, target=position, top=top, prune=prune)
+
+
+def _position(target: Any, names: Sequence[str]) -> int:
+    for name in (target, f"x{target}" if isinstance(target, int) else target, str(target)):
+        if name in names:
+            return names.index(name)
+    raise errors.unknown_column(target, names)

@@ -1,0 +1,110 @@
+"""Level-wise beam search, as the paper uses it (after Keller et al., HiCS, ICDE 2012)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from covary import errors
+from covary.strategies.base import (
+    Batch,
+    Batches,
+    Scores,
+    Sets,
+    Strategy,
+    all_sets,
+    check_count,
+    listed_sets,
+)
+
+
+@dataclass(frozen=True)
+class Beam(Strategy):
+    """Score all pairs, keep the best, join them to sets of three, and so on.
+
+    Parameters
+    ----------
+    max_size : int
+        The most columns of a set.
+    beam : int
+        How many sets of each size are kept to build the next size from. Of equal scores the
+        earlier columns are kept.
+    parents : "all" or "one"
+        "all" scores a set only if every subset with one column less was kept; "one" if any was,
+        which costs about as many sets as there are kept ones times columns.
+    """
+
+    name = "beam"
+    summary = "the best of each size, joined to the next"
+
+    max_size: int = 5
+    beam: int = 100
+    parents: Literal["all", "one"] = "all"
+
+    def __post_init__(self) -> None:
+        check_count("max_size", self.max_size, 2)
+        check_count("beam", self.beam, 1)
+        if self.parents not in ("all", "one"):
+            raise errors.invalid_parameter("parents", "'all' or 'one'", self.parents)
+
+    @property
+    def remember(self) -> int:
+        return self.beam
+
+    def batches(self, n_columns: int, fixed: int = 0) -> Batches:
+        size = 2 - fixed
+        kept = yield from self._score_and_keep(all_sets(n_columns, size, fixed))
+        while size < self.max_size - fixed:
+            candidates = joined(kept) if self.parents == "all" else extended(kept, n_columns)
+            kept = yield from self._score_and_keep(listed_sets(candidates, fixed))
+            size += 1
+
+    def _score_and_keep(
+        self, level: Iterable[Batch]
+    ) -> Generator[Batch, Scores, list[tuple[int, ...]]]:
+        """Yield the batches of a level; return its best sets."""
+        kept_sets: Sets = np.empty((0, 0), np.int32)
+        kept_scores: Scores = np.empty(0)
+        for batch in level:
+            scores = yield batch
+            kept_sets = np.concatenate([kept_sets.reshape(-1, batch.sets.shape[1]), batch.sets])
+            kept_scores = np.concatenate([kept_scores, scores])
+            best = np.argsort(-kept_scores, kind="stable")[: self.beam]
+            # In the order in which they came: that decides between equal scores.
+            best.sort()
+            kept_sets, kept_scores = kept_sets[best], kept_scores[best]
+        return [tuple(columns) for columns in kept_sets.tolist()]
+
+
+def joined(kept: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Return the sets with one column more of which every subset with one less is kept."""
+    known = set(kept)
+    by_start: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    for columns in sorted(kept):
+        by_start[columns[:-1]].append(columns[-1])
+    return [
+        (*start, last, next_last)
+        for start, lasts in by_start.items()
+        for last, next_last in combinations(lasts, 2)
+        if all(subset in known for subset in _without_one_of(start, last, next_last))
+    ]
+
+
+def _without_one_of(start: tuple[int, ...], *rest: int) -> Iterator[tuple[int, ...]]:
+    return ((*start[:at], *start[at + 1 :], *rest) for at in range(len(start)))
+
+
+def extended(kept: list[tuple[int, ...]], n_columns: int) -> list[tuple[int, ...]]:
+    """Return the sets with one column more of which any subset with one less is kept."""
+    found = {
+        tuple(sorted((*columns, more)))
+        for columns in kept
+        for more in range(n_columns)
+        if more not in columns
+    }
+    return sorted(found)

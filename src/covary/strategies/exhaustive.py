@@ -1,0 +1,31 @@
+"""Every set up to a size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from covary.strategies.base import Batches, Strategy, all_sets, check_count
+
+
+@dataclass(frozen=True)
+class Exhaustive(Strategy):
+    """Score every set of 2 to ``max_size`` columns: nothing is missed, and it takes its time."""
+
+    name = "exhaustive"
+    summary = "every set up to a size"
+
+    max_size: int = 5
+
+    def __post_init__(self) -> None:
+        check_count("max_size", self.max_size, 2)
+
+    def count(self, n_columns: int, fixed: int = 0) -> int:
+        return sum(math.comb(n_columns, size) for size in self._sizes(n_columns, fixed))
+
+    def batches(self, n_columns: int, fixed: int = 0) -> Batches:
+        for size in self._sizes(n_columns, fixed):
+            yield from all_sets(n_columns, size, fixed)
+
+    def _sizes(self, n_columns: int, fixed: int) -> range:
+        return range(2 - fixed, min(self.max_size - fixed, n_columns) + 1)
