@@ -16,7 +16,7 @@ EVERYTHING = {"*"}
 
 # A folder or file may import itself, the standard library, covary.errors, and this.
 MAY_IMPORT = {
-    "__init__": {"covary.api", "covary.measures", "covary.results"},
+    "__init__": {"covary.api", "covary.estimators", "covary.measures", "covary.results"},
     "__main__": {"covary.cli"},
     "errors": set(),
     "table": {"numpy", "narwhals", "pyarrow"},
@@ -46,6 +46,14 @@ MAY_IMPORT = {
         "covary.engines",
         "covary.results",
         "covary.searching",
+    },
+    "estimators": {
+        "numpy",
+        "sklearn",
+        "covary.api",
+        "covary.measures",
+        "covary.strategies",
+        "covary.table",
     },
     "cli": EVERYTHING,
 }

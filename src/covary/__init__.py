@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from covary.api import explain, matrix, score, search
     from covary.errors import CovaryError, CovaryWarning
+    from covary.estimators import SubspaceSearch
     from covary.measures import Explanation, Step
     from covary.measures.uds import UDS
     from covary.results import SearchResult, Subspace
@@ -28,6 +29,7 @@ __all__ = [
     "SearchResult",
     "Step",
     "Subspace",
+    "SubspaceSearch",
     "__version__",
     "explain",
     "matrix",
@@ -46,6 +48,7 @@ _HOME = {
     "Step": "covary.measures",
     "SearchResult": "covary.results",
     "Subspace": "covary.results",
+    "SubspaceSearch": "covary.estimators",
     "CovaryError": "covary.errors",
     "CovaryWarning": "covary.errors",
 }

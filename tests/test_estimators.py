@@ -1,0 +1,80 @@
+"""The scikit-learn face."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import covary
+from covary import SubspaceSearch
+
+
+# Noise of a few rows, which some checks pass, may well select nothing.
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@parametrize_with_checks([SubspaceSearch(), SubspaceSearch(supervised=True)])
+def test_it_is_an_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    x = rng.random(2000)
+    return pd.DataFrame(
+        {
+            "noise": rng.random(2000),
+            "a": x,
+            "b": x**2 + rng.normal(scale=0.05, size=2000),
+            "more": rng.random(2000),
+            "c": x > 0.7,
+        }
+    ).astype(float)
+
+
+def test_it_finds_what_search_finds(frame):
+    fitted = SubspaceSearch(top=5, max_size=3).fit(frame)
+    assert fitted.subspaces_ == covary.search(frame, top=5, max_size=3).subspaces
+
+
+def test_it_keeps_the_columns_of_the_best_sets(frame):
+    fitted = SubspaceSearch(top=3).set_output(transform="pandas").fit(frame)
+    best = {name for subspace in fitted.subspaces_ for name in subspace.columns}
+    assert best == {"a", "b", "c"}
+    assert list(fitted.transform(frame).columns) == ["a", "b", "c"]
+    assert list(fitted.get_feature_names_out()) == ["a", "b", "c"]
+
+
+def test_sets_that_score_nothing_select_nothing():
+    noise = np.random.default_rng(1).normal(size=(2000, 4))
+    fitted = SubspaceSearch().fit(noise)
+    assert all(subspace.score == 0 for subspace in fitted.subspaces_)
+    assert not fitted.get_support().any()
+
+
+def test_supervised_it_selects_what_explains_y(frame):
+    X, y = frame[["noise", "a", "more"]], frame["b"]
+    fitted = SubspaceSearch(supervised=True, top=2).fit(X, y)
+    assert list(fitted.get_feature_names_out()) == ["a"]
+    assert fitted.subspaces_[0].columns == ("a", "y")
+
+
+def test_it_takes_its_place_in_a_pipeline(frame):
+    X, y = frame[["noise", "a", "more"]], frame["b"]
+    pipeline = make_pipeline(StandardScaler(), SubspaceSearch(supervised=True))
+    assert pipeline.fit_transform(X, y).shape == (2000, 1)
+
+
+def test_missing_cells_take_part(frame):
+    holes = frame.mask(np.random.default_rng(2).random(frame.shape) < 0.1)
+    assert SubspaceSearch(top=1).fit(holes).subspaces_ == covary.search(holes, top=1).subspaces
+
+
+def test_parameters_reach_the_measure(frame):
+    fitted = SubspaceSearch(measure_params={"beta": 5}, top=1).fit(frame)
+    assert fitted.result_.parameters["measure_parameters"]["beta"] == 5
+    with pytest.raises(covary.CovaryError, match="no parameter 'gamma'"):
+        SubspaceSearch(measure_params={"gamma": 5}).fit(frame)
