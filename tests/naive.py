@@ -222,3 +222,59 @@ def uds_exact(columns, beta=20, regularize=True, scale="range"):
     return max(
         uds_of_order(list(order), beta, regularize, scale)[0] for order in permutations(columns)
     )
+
+
+def explained(target, others, beta=20, regularize=True):
+    """How much of the target others explain: each is cut for it in turn, by descending entropy."""
+    h = cumulative_entropy(target)
+    if h == 0:
+        return 0.0
+    cubes = [list(range(len(target)))]
+    parts_before = []
+    for condition in sorted(others, key=lambda column: -entropy_weight(column, "range")):
+        conditional, ends, cubes = step(target, condition, cubes, parts_before, beta, regularize)
+        parts_before.append(len(ends) + any(map(is_missing, condition)))
+    return 1 - conditional / h
+
+
+def beam_search(columns, score, beam, max_size, all_parents=True, fixed=()):
+    """Every set that a beam search scores, with its score; sets are sorted tuples.
+
+    ``fixed`` columns are in every set. Of equal scores the set that comes first is kept.
+    """
+    found = {}
+    level = [tuple(sorted((*fixed, *free))) for free in combinations(columns, 2 - len(fixed))]
+    while level:
+        scores = {columns: score(columns) for columns in sorted(level)}
+        found.update(scores)
+        kept = sorted(scores, key=lambda columns: (-scores[columns], columns))[:beam]
+        level = set()
+        for candidate in {tuple(sorted({*a, c})) for a in kept for c in columns if c not in a}:
+            parents = [tuple(x for x in candidate if x != c) for c in candidate if c not in fixed]
+            in_beam = [parent in kept for parent in parents]
+            if len(candidate) <= max_size and (all(in_beam) if all_parents else any(in_beam)):
+                level.add(candidate)
+    return found
+
+
+def ranked(found):
+    """Best first; of equal scores the smaller set, then the earlier columns."""
+    return sorted(found.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
+
+
+def without_subsets(found):
+    """Drop a set when a superset of it scores at least as high."""
+    return {
+        columns: score
+        for columns, score in found.items()
+        if not any(set(other) > set(columns) and found[other] >= score for other in found)
+    }
+
+
+def without_supersets(found):
+    """Drop a set when a subset of it scores at least as high."""
+    return {
+        columns: score
+        for columns, score in found.items()
+        if not any(set(other) < set(columns) and found[other] >= score for other in found)
+    }

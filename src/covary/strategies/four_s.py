@@ -22,8 +22,8 @@ class FourS(Strategy):
 
     A large set is found without any of its parts being scored first. The strongest pairs that
     score above 0 become edges. Maximal cliques of three or more columns are scored, and the unions
-    of cliques that overlap so much that describing the union once, and the cliques as parts of it,
-    takes fewer bits than describing each alone (minimum description length, greedily from the
+    of cliques that overlap so much that describing the union once, and what each clique lacks of
+    it, takes fewer bits than describing each alone (minimum description length, greedily from the
     largest clique on).
 
     Parameters
@@ -119,11 +119,11 @@ class _Group:
         return _Group(self.columns.union(clique), self.sizes + Counter([len(clique)]))
 
     def bits(self, n_columns: int) -> float:
-        """Return the bits for the union among all columns, and for each clique in the union."""
+        """Return the bits for the union, and for what each clique lacks of it, one by one."""
         union = len(self.columns)
         bits = math.log2(n_columns) + math.log2(math.comb(n_columns, union))
         for size, count in self.sizes.items():
-            bits += count * (math.log2(union) + math.log2(math.comb(union, size)))
+            bits += count * (1 + union - size) * math.log2(union)
         return bits
 
 

@@ -1,0 +1,385 @@
+"""The search as a whole: nothing is scored otherwise, nothing is missed, nothing is forgotten."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import naive
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tables import tables
+
+import covary
+from covary import SearchResult, Subspace
+from covary.engines import Threads
+from covary.errors import ColumnError, ParameterError
+from covary.measures import find_measure
+from covary.prepare import prepare
+from covary.searching import Search, plan_search
+from covary.strategies import Beam, find_strategy
+
+DATA = Path(__file__).parent / "data"
+MEASURES = ("uds", "uds-unregularized")
+
+
+def positions(subspace):
+    return tuple(int(name[1:]) for name in subspace.columns)
+
+
+def as_dict(found):
+    return {positions(subspace): subspace.score for subspace in found}
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Twelve columns: four that hang together, a pair, and noise; two have gaps."""
+    rng = np.random.default_rng(5)
+    cells = rng.normal(size=(600, 12))
+    base = rng.random(600)
+    for at, column in enumerate((1, 4, 7, 9)):
+        cells[:, column] = base ** (at + 1) + 0.03 * rng.normal(size=600)
+    cells[:, 10] = np.abs(cells[:, 2]) + 0.1 * rng.normal(size=600)
+    cells[rng.random(600) < 0.1, 4] = np.nan
+    cells[rng.random(600) < 0.1, 0] = np.nan
+    return cells
+
+
+# ---------------------------------------------------------------- the authors' search
+
+
+def test_it_lists_the_sets_that_the_authors_list():
+    reference = json.loads((DATA / "authors_scores.json").read_text())["beam_search"]
+    cells = np.loadtxt(DATA / reference["file"], delimiter=",")
+    found = covary.search(cells, beam=100, top=100, scale=None)
+    assert {positions(each) for each in found} == {tuple(c) for c, _ in reference["result"]}
+    afresh = {columns: covary.score(cells, columns, scale=None) for columns in as_dict(found)}
+    assert [positions(each) for each in found] == [c for c, _ in naive.ranked(afresh)]
+    assert all(abs(each.score - afresh[positions(each)]) <= 1e-12 for each in found)
+
+
+def test_their_ranking_is_ours_but_for_their_denominator():
+    """They divide by the entropies of all columns but the first of the *input*."""
+    reference = json.loads((DATA / "authors_scores.json").read_text())["beam_search"]
+    cells = np.loadtxt(DATA / reference["file"], delimiter=",")
+    measure = covary.UDS(scale=None)
+    ready = prepare(cells)
+    weights = measure.weights(ready)
+    for columns, theirs in reference["result"]:
+        told = measure.explain_set(ready, columns)
+        gained = told.score * sum(weights[int(name[1:])] for name in told.order[1:])
+        assert gained / sum(weights[c] for c in columns[1:]) == pytest.approx(theirs, abs=1e-9)
+
+
+# ---------------------------------------------------------------- prefix reuse
+
+
+@settings(max_examples=40)
+@given(
+    table=tables(rows=(5, 120), columns=(3, 6)),
+    beam=st.integers(1, 20),
+    parents=st.sampled_from(["all", "one"]),
+    measure=st.sampled_from(MEASURES),
+)
+def test_reuse_changes_no_score_and_no_set(table, beam, parents, measure):
+    found = covary.search(table, beam=beam, parents=parents, top=10**6, measure=measure)
+    afresh = naive.beam_search(
+        range(table.shape[1]),
+        lambda columns: covary.score(table, columns, measure=measure),
+        beam,
+        max_size=5,
+        all_parents=parents == "all",
+    )
+    assert [(positions(each), each.score) for each in found] == naive.ranked(afresh)
+    assert found.scored == len(afresh)
+
+
+@settings(max_examples=25)
+@given(table=tables(rows=(5, 80), columns=(2, 5)), measure=st.sampled_from(MEASURES))
+def test_exhaustive_search_scores_every_set_as_if_alone(table, measure):
+    found = covary.search(table, strategy="exhaustive", top=10**6, measure=measure)
+    n_columns = table.shape[1]
+    every = [c for k in range(2, 6) for c in itertools.combinations(range(n_columns), k)]
+    scores = {columns: covary.score(table, columns, measure=measure) for columns in every}
+    assert [(positions(each), each.score) for each in found] == naive.ranked(scores)
+
+
+def test_columns_of_equal_entropy_change_nothing():
+    rng = np.random.default_rng(3)
+    ranks = np.column_stack([rng.permutation(np.arange(200.0)) for _ in range(7)])
+    ranks[:, 3] = ranks[::-1, 0]
+    found = covary.search(ranks, measure="uds-unregularized", max_size=4, top=10**6, beam=10)
+    for columns, score in as_dict(found).items():
+        assert score == covary.score(ranks, columns, measure="uds-unregularized")
+
+
+def test_what_is_remembered_is_the_beam(table):
+    measure, ready = find_measure("uds"), prepare(table)
+    scorer = measure.scorer(ready, remember=5)
+    search = Search(ready, measure, Beam(max_size=4, beam=5), top=3)
+    search._scorer = lambda: scorer
+    remembered = []
+    search.run(Threads(1), on_progress=lambda *_: remembered.append(len(scorer.known)))
+    assert max(remembered) == 5
+    assert len(scorer.best) <= 5
+
+
+def test_a_set_whose_prefix_was_kept_costs_one_step(table, monkeypatch):
+    from covary.measures import prefixes
+
+    steps = []
+    restored = []
+    original = prefixes.extend_prefixes
+
+    def counted(shared, items):
+        restored.extend(item.known is not None for item in items if len(item.columns) > 1)
+        steps.extend(len(item.last) for item in items)
+        return original(shared, items)
+
+    monkeypatch.setattr(prefixes, "extend_prefixes", counted)
+    found = covary.search(table, beam=30, max_size=4, top=5)
+    assert sum(steps) == found.scored
+    assert restored
+    assert all(restored)
+
+
+# ---------------------------------------------------------------- a target
+
+
+@settings(max_examples=25)
+@given(
+    table=tables(rows=(5, 50), columns=(3, 4)),
+    beta=st.integers(2, 6),
+    regularize=st.booleans(),
+    target=st.integers(0, 2),
+)
+def test_a_target_is_explained_as_much_as_it_is_naively(table, beta, regularize, target):
+    found = covary.search(
+        table, target=target, beta=beta, regularize=regularize, parents="one", top=10**6
+    )
+    columns = [table[:, at].tolist() for at in range(table.shape[1])]
+    for each in found:
+        others = [columns[at] for at in positions(each) if at != target]
+        weights = [naive.entropy_weight(column, "range") for column in others]
+        if len({round(weight, 9) for weight in weights}) < len(weights):
+            continue  # equal entropies: the order is not defined by them alone
+        naively = naive.explained(columns[target], others, beta, regularize)
+        assert each.score == pytest.approx(naively, abs=1e-9)
+
+
+def test_every_set_contains_the_target_and_says_more_than_its_parts(table):
+    found = covary.search(table, target=7, top=1000, measure="uds-unregularized", max_size=4)
+    scores = as_dict(found)
+    assert all(7 in columns for columns in scores)
+    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+    assert naive.without_supersets(scores) == scores
+    assert found.target == "x7"
+
+
+def test_the_columns_that_make_the_target_are_named(table):
+    assert set(covary.search(table, target=9, top=3)[0].columns) & {"x1", "x4", "x7"}
+    assert covary.search(table, target="x10", max_size=2, top=1)[0].columns == ("x2", "x10")
+
+
+def test_search_and_target_give_the_same_pairs(table):
+    weights = find_measure("uds").weights(prepare(table))
+    target = int(np.argmin(weights))  # the column that comes last in every order
+    pairs = as_dict(covary.search(table, max_size=2, top=1000))
+    toward = as_dict(covary.search(table, target=target, max_size=2, top=1000))
+    assert toward == {columns: score for columns, score in pairs.items() if target in columns}
+
+
+def test_the_target_need_not_be_among_the_columns(table):
+    found = covary.search(table, ["x1", "x3"], target="x4", max_size=2)
+    assert {each.columns for each in found} == {("x1", "x4"), ("x3", "x4")}
+
+
+# ---------------------------------------------------------------- what is listed
+
+
+@settings(max_examples=40)
+@given(
+    scores=st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75]), min_size=11, max_size=11),
+    top=st.integers(1, 11),
+)
+def test_pruning_drops_sets_whose_superset_scores_as_high(scores, top):
+    sets = [c for k in (2, 3, 4) for c in itertools.combinations(range(4), k)]
+    made_up = dict(zip(sets, scores, strict=True))
+    search = search_with_scores(made_up, top=top, prune=True)
+    assert search.found() == naive.ranked(naive.without_subsets(made_up))[:top]
+    assert search_with_scores(made_up, top=top).found() == naive.ranked(made_up)[:top]
+
+
+def search_with_scores(scores, **parameters):
+    """A search that has come across these sets with these scores."""
+    noise = np.random.default_rng(0).random((100, 4))
+    search = Search(prepare(noise), find_measure("uds"), Beam(), **parameters)
+    for size in (2, 3, 4):
+        sets = [columns for columns in scores if len(columns) == size]
+        search.best.add(np.array(sets, np.int32), np.array([scores[c] for c in sets]))
+    return search
+
+
+def test_five_planted_sets_are_found_among_a_hundred_columns():
+    rng = np.random.default_rng(11)
+    cells = rng.normal(size=(4000, 100))
+    places = rng.permutation(100).tolist()
+    planted = []
+    for size in (2, 3, 4, 5, 3):
+        columns = sorted(places.pop() for _ in range(size))
+        base = rng.random(4000)
+        for at, column in enumerate(columns):
+            cells[:, column] = base ** (1 + at / 2) + 0.02 * rng.normal(size=4000)
+        planted.append(tuple(columns))
+    found = covary.search(cells, top=10, prune=True)
+    assert set(planted) <= set(as_dict(found))
+
+
+def test_progress_tells_every_stage_from_nothing_to_all(table):
+    told = {}
+    found = covary.search(
+        table,
+        max_size=4,
+        on_progress=lambda stage, *event: told.setdefault(stage, []).append(event),
+    )
+    assert list(told) == ["pairs", "sets of 3", "sets of 4"]
+    for events in told.values():
+        done = [event[0] for event in events]
+        assert done == sorted(done)
+        assert done[0] == 0
+        assert events[-1][0] == events[-1][1]
+    assert sum(events[-1][1] for events in told.values()) == found.scored
+
+
+def test_the_number_of_sets_is_known_where_it_can_be(table):
+    measure = find_measure("uds")
+    every = plan_search(table, measure=measure, strategy=find_strategy("exhaustive", max_size=3))
+    assert every.n_candidates == 66 + 220
+    toward = plan_search(
+        table, measure=measure, strategy=find_strategy("exhaustive", max_size=3), target=0
+    )
+    assert toward.n_candidates == 11 + 55
+    assert plan_search(table, measure=measure, strategy=Beam()).n_candidates is None
+
+
+# ---------------------------------------------------------------- results
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return covary.search(table, top=4)
+
+
+def test_a_result_is_a_sequence(found):
+    assert isinstance(found, SearchResult)
+    assert len(found) == len(found.subspaces) == 4
+    assert found[0] == next(iter(found)) == found.subspaces[0]
+    assert found[1:3] == found.subspaces[1:3]
+    assert isinstance(found[0], Subspace)
+    assert found[0].pvalue is found[0].qvalue is found[0].family_pvalue is None
+
+
+def test_a_result_in_words(found):
+    lines = str(found).splitlines()
+    assert lines[0] == f"the best 4 of {found.scored:,} scored sets (uds, beam, 600 rows)"
+    assert lines[1] == f"{found[0].score:.4f}  {', '.join(found[0].columns)}"
+    assert repr(found) == f"<SearchResult: {lines[0]}>"
+
+
+def test_a_result_as_json(found):
+    told = json.loads(found.to_json())
+    assert told["scored"] == found.scored
+    assert told["complete"] is True
+    assert told["subspaces"][0] == {
+        "columns": list(found[0].columns),
+        "score": found[0].score,
+        "pvalue": None,
+        "qvalue": None,
+        "family_pvalue": None,
+    }
+    assert told["parameters"]["strategy_parameters"]["beam"] == 100
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda cells: pd.DataFrame(cells, columns=list("abcdefghijkl")), pd.DataFrame),
+        (lambda cells: pl.DataFrame(cells, schema=list("abcdefghijkl")), pl.DataFrame),
+        (lambda cells: pl.LazyFrame(cells, schema=list("abcdefghijkl")), pl.DataFrame),
+        (lambda cells: pa.table(list(cells.T), names=list("abcdefghijkl")), pa.Table),
+        (lambda cells: cells, pa.Table),
+    ],
+    ids=["pandas", "polars", "lazy", "pyarrow", "array"],
+)
+def test_a_result_as_the_kind_of_frame_that_came_in(table, make, kind):
+    found = covary.search(make(table), top=3)
+    frame = found.to_frame()
+    assert isinstance(frame, kind)
+    columns = frame["columns"].to_pylist() if kind is pa.Table else list(frame["columns"])
+    assert [tuple(names) for names in columns] == [each.columns for each in found]
+    scores = frame["score"].to_pylist() if kind is pa.Table else list(frame["score"])
+    assert scores == [each.score for each in found]
+
+
+def test_a_set_can_be_looked_up_in_the_frame_that_came_in(table):
+    frame = pd.DataFrame(table, columns=list("abcdefghijkl"))
+    best = covary.search(frame, top=1)[0]
+    assert (
+        covary.score(frame, best.columns) == covary.score(frame[list(best.columns)]) == best.score
+    )
+
+
+# ---------------------------------------------------------------- refusals and edges
+
+
+def test_two_columns_are_a_search_of_one_pair():
+    x = np.random.default_rng(0).random(200)
+    found = covary.search(np.column_stack([x, x]))
+    assert [positions(each) for each in found] == [(0, 1)]
+    assert found.scored == 1
+
+
+def test_constants_and_empty_columns_score_nothing():
+    cells = np.column_stack([np.ones(200), np.full(200, np.nan), np.arange(200.0) ** 2])
+    found = covary.search(cells)
+    assert all(each.score == 0 for each in found)
+
+
+def test_one_column_is_refused():
+    with pytest.raises(ColumnError, match="at least two columns, there is only 'x0'"):
+        covary.search(np.random.default_rng(0).random((200, 1)))
+
+
+def test_an_unknown_target_is_told_the_nearest(table):
+    frame = pd.DataFrame(table[:, :3], columns=["height", "weight", "age"])
+    with pytest.raises(ColumnError, match=r"no column 'wieght'. Did you mean 'weight'\?"):
+        covary.search(frame, target="wieght")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"top": 0}, "top must be a whole number from 1, not 0"),
+        ({"strategy": "4s", "target": 0}, "strategy '4s' takes no target"),
+        ({"target": 0, "order": "exact"}, "order must be 'entropy' when there is a target"),
+        ({"strategy": "exhaustive", "beam": 5}, "'exhaustive' has no parameter 'beam'"),
+        ({"resume": True}, "run must be the file to resume"),
+        ({"gamma": 1}, "measure 'uds' has no parameter 'gamma'"),
+        ({"max_size": 1}, "max_size must be a whole number from 2"),
+    ],
+)
+def test_wrong_parameters_are_refused(table, parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        covary.search(table, **parameters)
+
+
+def test_exact_orders_can_be_searched(table):
+    found = covary.search(table[:, :5], order="exact", max_size=3, top=100)
+    for columns, score in as_dict(found).items():
+        assert score == covary.score(table, columns, order="exact")

@@ -1,0 +1,223 @@
+"""Strategies, driven by made-up scores: they know neither measure nor engine."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covary.errors import ParameterError
+from covary.strategies import Beam, Exhaustive, FourS, all_strategies, base, find_strategy
+
+
+def drive(strategy, n_columns, score, fixed=0):
+    """Return every set that is asked for, in that order, with its score."""
+    found = {}
+    batches = strategy.batches(n_columns, fixed)
+    stages = {}
+    try:
+        batch = next(batches)
+        while True:
+            sets = [tuple(columns) for columns in batch.sets.tolist()]
+            assert len({len(columns) for columns in sets}) == 1
+            assert all(columns == tuple(sorted(set(columns))) for columns in sets)
+            assert not set(sets) & set(found), "asked for twice"
+            stages.setdefault(batch.stage, [batch.total, 0])[1] += len(sets)
+            found.update((columns, score(columns)) for columns in sets)
+            batch = batches.send(np.array([found[columns] for columns in sets]))
+    except StopIteration:
+        pass
+    assert all(total == done for total, done in stages.values())
+    return found
+
+
+def random_scores(seed, levels):
+    """Scores that depend on the set alone; few levels make many of them equal."""
+
+    def score(columns):
+        rng = np.random.default_rng([seed, *columns])
+        return float(rng.integers(0, levels)) / levels
+
+    return score
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n_columns=st.integers(2, 8),
+    beam=st.integers(1, 12),
+    max_size=st.integers(2, 6),
+    parents=st.sampled_from(["all", "one"]),
+    levels=st.sampled_from([1, 3, 1000]),
+)
+def test_beam_asks_for_what_the_naive_search_scores(
+    seed, n_columns, beam, max_size, parents, levels
+):
+    score = random_scores(seed, levels)
+    asked = drive(Beam(max_size, beam, parents), n_columns, score)
+    naively = naive.beam_search(range(n_columns), score, beam, max_size, parents == "all")
+    assert asked == naively
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n_columns=st.integers(1, 6),
+    beam=st.integers(1, 8),
+    max_size=st.integers(2, 5),
+    parents=st.sampled_from(["all", "one"]),
+)
+def test_with_a_fixed_column_beam_starts_from_single_ones(
+    seed, n_columns, beam, max_size, parents
+):
+    score = random_scores(seed, 5)
+    asked = drive(Beam(max_size, beam, parents), n_columns, score, fixed=1)
+    # The fixed column is called after all others, so that nothing changes places.
+    naively = naive.beam_search(
+        range(n_columns),
+        lambda columns: score(columns[:-1]),
+        beam,
+        max_size,
+        parents == "all",
+        fixed=(n_columns,),
+    )
+    assert asked == {columns[:-1]: value for columns, value in naively.items()}
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+@pytest.mark.parametrize("fixed", [0, 1])
+def test_exhaustive_asks_for_every_set_once(size, fixed):
+    asked = drive(Exhaustive(size), 6, lambda columns: 0.0, fixed)
+    every = itertools.chain.from_iterable(
+        itertools.combinations(range(6), k) for k in range(2 - fixed, size - fixed + 1)
+    )
+    assert list(asked) == list(every)
+    assert len(asked) == Exhaustive(size).count(6, fixed)
+
+
+def test_sets_larger_than_the_table_are_not_asked_for():
+    assert max(map(len, drive(Exhaustive(9), 4, lambda columns: 0.0))) == 4
+    assert max(map(len, drive(Beam(9), 4, lambda columns: 0.0))) == 4
+
+
+@pytest.mark.parametrize("strategy", [Beam(3, beam=7), Exhaustive(3), FourS()])
+def test_large_levels_come_in_batches_and_nothing_changes(strategy, monkeypatch):
+    score = random_scores(1, 4)
+    whole = drive(strategy, 9, score)
+    monkeypatch.setattr(base, "BATCH", 5)
+    in_parts = drive(strategy, 9, score)
+    assert list(in_parts.items()) == list(whole.items())
+
+
+# ---------------------------------------------------------------- 4S
+
+
+def pair_scores(edges):
+    """Scores of 0.9 for these pairs and 0 for every other set."""
+    edges = {tuple(sorted(edge)) for edge in edges}
+    return lambda columns: 0.9 if columns in edges else 0.0
+
+
+def test_4s_scores_the_cliques_of_the_strongest_pairs():
+    triangle, square = (0, 3, 5), (1, 2, 6, 7)
+    edges = [*itertools.combinations(triangle, 2), *itertools.combinations(square, 2), (4, 8)]
+    asked = drive(FourS(), 9, pair_scores(edges))
+    assert [columns for columns in asked if len(columns) > 2] == [triangle, square]
+    assert sum(len(columns) == 2 for columns in asked) == math.comb(9, 2)
+
+
+@given(seed=st.integers(0, 10**6), edges=st.integers(1, 25))
+def test_4s_asks_for_every_maximal_clique(seed, edges):
+    score = random_scores(seed, 1000)
+    asked = drive(FourS(edges=edges), 8, score)
+    pairs = sorted(itertools.combinations(range(8), 2), key=lambda pair: (-score(pair), pair))
+    graph = {pair for pair in pairs[:edges] if score(pair) > 0}
+    cliques = [
+        columns
+        for size in range(3, 9)
+        for columns in itertools.combinations(range(8), size)
+        if graph.issuperset(itertools.combinations(columns, 2))
+    ]
+    maximal = {c for c in cliques if not any(set(c) < set(other) for other in cliques)}
+    larger = {columns for columns in asked if len(columns) > 2}
+    assert maximal <= larger
+    # What else is asked for are unions of cliques.
+    for columns in larger - maximal:
+        inside = [set(clique) for clique in maximal if set(clique) <= set(columns)]
+        assert set().union(*inside) == set(columns)
+
+
+def test_4s_joins_cliques_that_lack_an_edge_or_two():
+    edges = set(itertools.combinations(range(8), 2)) - {(0, 1), (2, 3)}
+    asked = drive(FourS(edges=100), 60, pair_scores(edges))
+    assert tuple(range(8)) in asked
+
+
+def test_4s_leaves_cliques_apart_that_share_one_column():
+    one, other = (0, 1, 2, 3, 4), (4, 5, 6, 7, 8)
+    edges = [*itertools.combinations(one, 2), *itertools.combinations(other, 2)]
+    larger = {c for c in drive(FourS(), 60, pair_scores(edges)) if len(c) > 2}
+    assert larger == {one, other}
+
+
+def test_4s_keeps_to_a_size_by_the_strongest_columns():
+    weights = [0.9, 0.1, 0.8, 0.7, 0.2]
+    asked = drive(
+        FourS(max_size=3, edges=10),
+        5,
+        lambda columns: min(weights[c] for c in columns) if len(columns) == 2 else 0.0,
+    )
+    assert [columns for columns in asked if len(columns) > 2] == [(0, 2, 3)]
+
+
+def test_4s_thins_a_graph_with_too_many_cliques(monkeypatch):
+    from covary.strategies import four_s
+
+    monkeypatch.setattr(four_s, "MOST_CLIQUES", 3)
+    # All but a perfect matching: 2 to the 4 maximal cliques.
+    edges = set(itertools.combinations(range(8), 2)) - {(0, 1), (2, 3), (4, 5), (6, 7)}
+    asked = drive(FourS(edges=100), 8, pair_scores(edges))
+    assert len(asked) < math.comb(8, 2) + 16
+
+
+# ---------------------------------------------------------------- parameters
+
+
+def test_strategies_are_found_by_name():
+    assert list(all_strategies()) == ["beam", "exhaustive", "4s"]
+    for name, strategy in all_strategies().items():
+        assert find_strategy(name) == strategy()
+        assert strategy.summary
+    assert find_strategy("beam", beam=7, max_size=None) == Beam(beam=7)
+    assert find_strategy(Beam(beam=3), max_size=4) == Beam(max_size=4, beam=3)
+
+
+def test_an_unknown_strategy_is_told_the_nearest():
+    with pytest.raises(ParameterError, match=r"no strategy 'bean'. Did you mean 'beam'\? The str"):
+        find_strategy("bean")
+
+
+def test_a_parameter_of_another_strategy_is_refused():
+    with pytest.raises(ParameterError, match="strategy 'exhaustive' has no parameter 'beam'"):
+        find_strategy("exhaustive", beam=3)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "parameters", "name"),
+    [
+        (Beam, {"max_size": 1}, "max_size"),
+        (Beam, {"max_size": 2.5}, "max_size"),
+        (Beam, {"beam": 0}, "beam"),
+        (Beam, {"beam": True}, "beam"),
+        (Beam, {"parents": "some"}, "parents"),
+        (Exhaustive, {"max_size": "3"}, "max_size"),
+        (FourS, {"max_size": 1}, "max_size"),
+        (FourS, {"edges": 0}, "edges"),
+    ],
+)
+def test_wrong_parameters_are_refused(strategy, parameters, name):
+    with pytest.raises(ParameterError, match=f"^{name} must be "):
+        strategy(**parameters)
