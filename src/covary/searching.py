@@ -6,8 +6,11 @@ import dataclasses
 import hashlib
 import json
 import os
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import reduce
 from importlib.metadata import version
+from operator import and_
 from platform import python_version
 from typing import Any
 
@@ -164,15 +167,11 @@ class Search:
 
     def found(self) -> list[Found]:
         """Return the positions and scores of the best sets, best first."""
-        ranked = self.best.ranked
         if self.target is not None:
-            ranked = _without(ranked, lambda columns, other: columns & other == other, self.top)
-        elif self.prune:
-            # Of equal scores the larger sets first: they decide about the smaller.
-            ranked = sorted(ranked, key=lambda found: (-found[1], -len(found[0]), found[0]))
-            ranked = _without(ranked, lambda columns, other: columns & other == columns, self.top)
-            ranked.sort(key=_rank)
-        return ranked[: self.top]
+            return _without_supersets(self.best.ranked, self.top)
+        if self.prune:
+            return _without_subsets(self.best.ranked, self.top)
+        return self.best.ranked[: self.top]
 
     def result(self, kind: Any = None) -> SearchResult:
         """Return what was found; ``kind`` is the library for frames of it."""
@@ -247,23 +246,34 @@ def _rank(found: Found) -> tuple[float, int, tuple[int, ...]]:
     return -score, len(columns), columns
 
 
-def _without(
-    ranked: Sequence[Found], is_redundant: Callable[[int, int], bool], most: int
-) -> list[Found]:
-    """Return the first sets that are not redundant with one before them.
-
-    Sets are handed over as whole numbers with a bit for each column.
-    """
+def _without_supersets(ranked: Sequence[Found], most: int) -> list[Found]:
+    """Return the best sets of which no part is among them already."""
     kept: list[Found] = []
-    bits: list[int] = []
+    parts: list[frozenset[int]] = []
     for found in ranked:
-        these = sum(1 << column for column in found[0])
-        if not any(is_redundant(these, others) for others in bits):
+        columns = frozenset(found[0])
+        if not any(part <= columns for part in parts):
             kept.append(found)
-            bits.append(these)
+            parts.append(columns)
             if len(kept) == most:
                 break
     return kept
+
+
+def _without_subsets(ranked: Sequence[Found], most: int) -> list[Found]:
+    """Return the best sets that are part of no other set with as high a score."""
+    kept: list[Found] = []
+    holding: defaultdict[int, int] = defaultdict(int)  # for each column, a bit for each kept set
+    # Of equal scores the larger sets first: they decide about the smaller.
+    for found in sorted(ranked, key=lambda found: (-found[1], -len(found[0]), found[0])):
+        columns, score = found
+        if len(kept) >= most and score < kept[most - 1][1]:
+            break
+        if not reduce(and_, (holding[column] for column in columns)):
+            for column in columns:
+                holding[column] |= 1 << len(kept)
+            kept.append(found)
+    return sorted(kept, key=_rank)[:most]
 
 
 def _teller(on_progress: OnStage | None, batch: Batch, before: int) -> Callable[[int], None]:

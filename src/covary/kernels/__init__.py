@@ -9,7 +9,16 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_SUBMODULES = ("columns", "cubes", "intervals", "partition", "sorting", "step", "tables")
+_SUBMODULES = (
+    "columns",
+    "contents",
+    "cubes",
+    "intervals",
+    "partition",
+    "sorting",
+    "step",
+    "tables",
+)
 
 
 def __getattr__(name: str) -> ModuleType:

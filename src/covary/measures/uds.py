@@ -6,9 +6,8 @@ Nguyen, Mandros, Vreeken: Universal Dependency Analysis, SDM 2016.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +17,7 @@ from covary import errors, kernels
 from covary.measures.base import Explanation, Measure, OnProgress, Scorer, Sets, Step, register
 from covary.measures.chains import Chain, Extensions, Known
 from covary.measures.prefixes import PrefixScorer
+from covary.measures.ties import by_content
 from covary.measures.toward import Toward
 from covary.prepare import Prepared
 
@@ -138,30 +138,24 @@ class UDS(Measure):
 
     def entropy_order(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
         """Return the columns by descending entropy; see the notes on equal entropies."""
-        weights = self.weights(prepared)
-        # Range and least value only matter between columns that play the same part in all else.
-        order = sorted(
-            columns, key=lambda c: (-weights[c], prepared.widths[c], prepared.values[c, 0])
-        )
-        level = {order[0]: 0}
-        for above, column in pairwise(order):
-            level[column] = level[above] + bool(_is_less(weights[column], weights[above]))
-        if self.scale is None:
-            return sorted(columns, key=level.__getitem__)
-        if level[order[-1]] < len(order) - 1 and weights[order[0]] > 0:
-            content = _contents(prepared, level)
-            order.sort(key=lambda column: (level[column], content[column]))
-        return order
+        return list(self.ordered(prepared, np.array([columns], np.int32))[0].tolist())
 
     def ordered(self, prepared: Prepared, sets: Sets) -> Sets:
-        """Return sets in their entropy orders, all at once but for equal entropies."""
+        """Return each set by descending entropy."""
         weights = self.weights(prepared)[sets]
         places = np.argsort(-weights, axis=1, kind="stable")
         ordered = np.take_along_axis(sets, places, axis=1)
         weights = np.take_along_axis(weights, places, axis=1)
-        tied = ~_is_less(weights[:, 1:], weights[:, :-1]).all(axis=1)
-        for line in np.flatnonzero(tied).tolist():
-            ordered[line] = self.entropy_order(prepared, sets[line].tolist())
+        falls = _is_less(weights[:, 1:], weights[:, :-1])
+        tied = np.flatnonzero(~falls.all(axis=1))
+        if tied.size > 0:
+            levels = np.zeros((tied.size, sets.shape[1]), np.uint64)
+            levels[:, 1:] = np.cumsum(falls[tied], axis=1)
+            ties = ordered[tied]
+            if self.scale is None:
+                ordered[tied] = np.take_along_axis(ties, np.lexsort((ties, levels)), axis=1)
+            else:
+                ordered[tied] = by_content(prepared, ties, levels)
         return ordered
 
     def weights(self, prepared: Prepared, columns: Any = slice(None)) -> npt.NDArray[np.float64]:
@@ -282,37 +276,3 @@ def _score(chain: Chain) -> float:
 def _scores(gains: Any, totals: Any) -> Any:
     """Return Eq. 4: gains over entropies, 0/0 = 0."""
     return np.minimum(gains / np.where(totals > 0, totals, 1.0), 1.0)
-
-
-def _contents(prepared: Prepared, level: Mapping[int, int]) -> dict[int, int]:
-    """Return a number for each column that tells columns of one level apart by what they hold.
-
-    It is a hash of how a column's ranks meet those of the others, the same in whatever order
-    columns and rows come and in whatever units: rows are named by the columns and columns by the
-    rows, in turn (colour refinement, as it is done for graphs).
-    """
-    ranks = {column: prepared.ranks(column) for column in level}
-    names = dict(level)
-    while True:
-        content = dict(names)
-        for _ in range(3):
-            rows = np.zeros(prepared.n_rows, np.uint64)
-            for column, name in content.items():
-                rows += _mixed(ranks[column] ^ _mixed(np.array([name], np.uint64)))
-            for column, name in content.items():
-                content[column] = (name + int(_mixed(ranks[column] ^ rows).sum())) % 2**64
-        seen: dict[tuple[int, int], int] = {}
-        alike = [c for c in level if seen.setdefault((level[c], content[c]), c) != c]
-        if not alike:
-            return content
-        # They play the same part among the columns, but which comes first may matter to the
-        # next: single one out, and look what that makes of the others.
-        names[alike[-1]] = len(level) + len(set(names.values()))
-
-
-def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Return well-scattered numbers, equal where the given ones are (after Vigna's SplitMix64)."""
-    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))

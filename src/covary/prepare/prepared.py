@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class Prepared:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the table behind: what another process computes needs only the arrays."""
-        return {name: value for name, value in vars(self).items() if name != "table"}
+        return {name: vars(self)[name] for name in (*_ARRAYS, "names", "n_rows", "_bins")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -111,14 +112,16 @@ class Prepared:
         codes.flags.writeable = counts.flags.writeable = False
         return Bins(codes, counts, tuple(ends))
 
-    def ranks(self, position: int) -> npt.NDArray[np.uint64]:
-        """Return the rank of every row among the distinct values; missing cells rank last."""
-        n_present = self.n_present[position]
-        values = self.values[position, :n_present]
-        steps = np.zeros(n_present, np.uint64)
-        steps[1:] = values[1:] != values[:-1]
-        ranks = np.full(self.n_rows, n_present, np.uint64)
-        ranks[self.orders[position, :n_present]] = np.cumsum(steps)
+    @cached_property
+    def ranks(self) -> npt.NDArray[np.uint32]:
+        """The rank of every row among the distinct values, by column; missing cells rank last."""
+        ranks = np.empty(self.orders.shape, np.uint32)
+        for position, n_present in enumerate(self.n_present):
+            values = self.values[position, :n_present]
+            steps = np.zeros(n_present, np.uint32)
+            steps[1:] = values[1:] != values[:-1]
+            ranks[position] = n_present
+            ranks[position, self.orders[position, :n_present]] = np.cumsum(steps)
         return ranks
 
     def upper_ends(self, position: int, bins: Bins, which: Sequence[int]) -> tuple[Any, ...]:
