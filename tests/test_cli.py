@@ -177,6 +177,69 @@ def test_matrix_refuses_an_unknown_format_before_it_computes(covary_command, tab
     assert "end the file in .csv or .parquet, not 'scores.xlsx'" in err
 
 
+def test_search_lists_the_best_sets(covary_command, table):
+    code, out, err = covary_command("search", table, "--top", "2", "-s", "order=exact")
+    assert code == 0
+    assert "the best 2 of 4 scored sets (uds, beam, 300 rows)" in out
+    assert "[bold]sign[/bold]" in out, "names are not markup"
+    assert err == "covary: note: left out: 'who' (text)\n"
+
+
+def test_search_json_is_the_result(covary_command, table):
+    code, out, _ = covary_command(
+        "search", table, "--json", "--max-size", "2", "-m", "uds-unregularized", "-s", "beta=7",
+    )  # fmt: skip
+    found = covary.search(table, max_size=2, measure="uds-unregularized", beta=7)
+    assert code == 0
+    assert json.loads(out) == json.loads(found.to_json())
+
+
+def test_search_options_reach_the_search(covary_command, table):
+    options = {"strategy": "beam", "max-size": 3, "beam": 2, "parents": "one", "top": 7}
+    written = [text for name, value in options.items() for text in (f"--{name}", value)]
+    code, out, _ = covary_command("search", table, *written, "--prune", "--json", "-j", 1)
+    parameters = json.loads(out)["parameters"]
+    assert code == 0
+    assert parameters["strategy_parameters"] == {"max_size": 3, "beam": 2, "parents": "one"}
+    assert (parameters["top"], parameters["prune"], parameters["target"]) == (7, True, None)
+
+
+def test_search_for_a_target_leaves_it_out_of_the_columns(covary_command, table):
+    code, out, _ = covary_command("search", table, "--target", "[bold]sign[/bold]")
+    assert code == 0
+    assert "by what explains [bold]sign[/bold]" in out
+    rows = [line.split() for line in out.splitlines() if line.split()[:1] == ["1"]]
+    assert rows[0][-1] == "x"
+
+
+def test_search_says_how_many_sets_an_exhaustive_one_has(covary_command, table):
+    code, _, err = covary_command("search", table, "--strategy", "exhaustive", "--max-size", "2")
+    assert code == 0
+    assert "covary: 3 sets to score\n" in err
+
+
+def test_search_of_noise_says_that_nothing_was_found(covary_command, tmp_path):
+    path = tmp_path / "noise.csv"
+    np.savetxt(path, np.random.default_rng(0).normal(size=(2000, 3)), delimiter=",")
+    code, out, _ = covary_command("search", path)
+    assert code == 0
+    assert "No set scores above 0: nothing was found." in out
+
+
+def test_search_shows_a_bar_per_stage_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")
+    with output.stages() as show:
+        for done in (0, 50, 190):
+            show("pairs", done, 190)
+        show("sets of 3", 10, 40)
+        time.sleep(0.3)
+    shown = capsys.readouterr().err
+    assert "10/40" in shown
+    assert "sets of 3" in shown
+
+
 def test_measures_are_listed_with_parameters(covary_command):
     code, out, _ = covary_command("measures")
     assert code == 0
@@ -207,6 +270,10 @@ def test_demo_ends_well(covary_command):
         (["matrix", "{table}", "-s", "measure=3"], "measure 'uds' has no parameter 'measure'"),
         (["matrix", "nowhere.csv"], "cannot read nowhere.csv: there is no such file"),
         (["matrix", "."], "cannot read .: it is a directory"),
+        (["search", "{table}", "--target", "nois"], "no column 'nois'. Did you mean 'noise'?"),
+        (["search", "{table}", "--engine", "gpu"], "there is no engine 'gpu': use 'threads'"),
+        (["search", "{table}", "--strategy", "4s", "--target", "x"], "'4s' takes no target"),
+        (["search", "{table}", "--strategy", "4s", "--beam", "5"], "has no parameter 'beam'"),
     ],
 )
 def test_errors_are_one_line_and_exit_1(covary_command, table, arguments, message):
@@ -220,7 +287,16 @@ def test_errors_are_one_line_and_exit_1(covary_command, table, arguments, messag
 
 @pytest.mark.parametrize(
     "arguments",
-    [["score"], ["nonsense"], ["score", "x.csv", "--nonsense"], ["score", "x.csv", "-s", "beta"]],
+    [
+        ["score"],
+        ["nonsense"],
+        ["score", "x.csv", "--nonsense"],
+        ["score", "x.csv", "-s", "beta"],
+        ["search", "x.csv", "--resume"],
+        ["search", "x.csv", "--strategy", "random"],
+        ["search", "x.csv", "--max-size", "1"],
+        ["search", "x.csv", "--top", "0"],
+    ],
 )
 def test_misuse_exits_2(covary_command, arguments):
     code, _, err = covary_command(*arguments)

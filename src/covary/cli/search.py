@@ -134,20 +134,19 @@ def print_result(result: SearchResult) -> None:
     out = output.console()
     out.print(output.cell(result.summary()))
     shown = [subspace for subspace in result if subspace.score > 0]
-    if shown:
-        what = "#score" if result.target is None else "#explained"
-        listing = output.table("#", what, "", "columns" if result.target is None else "by")
-        for rank, subspace in enumerate(shown, start=1):
-            names = [name for name in subspace.columns if name != result.target]
-            listing.add_row(
-                str(rank),
-                f"{subspace.score:.4f}",
-                output.bar(subspace.score),
-                output.cell(", ".join(names)),
-            )
-        out.print(listing)
-    rest = len(result) - len(shown)
-    if rest:
-        out.print(
-            f"{rest} {'more ' if shown else ''}sets score 0." if rest > 1 else "One set scores 0."
+    if not shown:
+        out.print("No set scores above 0: nothing was found.")
+        return
+    what, columns = ("#score", "columns") if result.target is None else ("#explained", "by")
+    listing = output.table("#", what, "", columns)
+    for rank, subspace in enumerate(shown, start=1):
+        names = [name for name in subspace.columns if name != result.target]
+        listing.add_row(
+            str(rank),
+            f"{subspace.score:.4f}",
+            output.bar(subspace.score),
+            output.cell(", ".join(names)),
         )
+    out.print(listing)
+    if len(shown) < len(result):
+        out.print(f"The other {len(result) - len(shown):,} score 0.")
