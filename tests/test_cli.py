@@ -270,9 +270,15 @@ def test_demo_ends_well(covary_command):
         (["matrix", "{table}", "-s", "measure=3"], "measure 'uds' has no parameter 'measure'"),
         (["matrix", "nowhere.csv"], "cannot read nowhere.csv: there is no such file"),
         (["matrix", "."], "cannot read .: it is a directory"),
-        (["search", "{table}", "--target", "nois"], "no column 'nois'. Did you mean 'noise'?"),
+        (
+            ["search", "{table}", "-c", "x,noise", "--target", "nois"],
+            "no column 'nois'. Did you mean 'noise'?",
+        ),
         (["search", "{table}", "--engine", "gpu"], "there is no engine 'gpu': use 'threads'"),
-        (["search", "{table}", "--strategy", "4s", "--target", "x"], "'4s' takes no target"),
+        (
+            ["search", "{table}", "-c", "x,noise", "--strategy", "4s", "--target", "x"],
+            "'4s' takes no target",
+        ),
         (["search", "{table}", "--strategy", "4s", "--beam", "5"], "has no parameter 'beam'"),
     ],
 )
