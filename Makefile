@@ -34,7 +34,7 @@ demo: $(VENV)/.covary
 	$(BIN)/covary demo
 
 test: $(VENV)/.test
-	$(BIN)/python -c "from covary.kernels import columns, sorting, step"
+	$(BIN)/python -c "from covary.kernels import columns, contents, sorting, step"
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 test-slow: $(VENV)/.test

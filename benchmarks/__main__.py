@@ -22,6 +22,7 @@ SECTIONS = {
     "calls": "covary.score from a raw array",
     "steps": "one step of the kernel, in nanoseconds per row",
     "matrix": "all pairs of 200 columns, with 1 and 2 threads",
+    "search": "searches by engine, measure and workers, and how they grow",
     "growth": "how time grows with rows and with columns",
     "memory": "peak memory, as a multiple of the table's own",
     "startup": "import and command line, with warm and cold kernels",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -102,11 +103,14 @@ def load_hsic() -> Call:
     return lambda table: Hsic().statistic(table[:, :1], table[:, 1:2])
 
 
-def load_hoi_pairs() -> Call:
-    """Return the total correlation of all pairs, that is their mutual information."""
+def load_hoi_pairs(most: int = 2) -> Call:
+    """Return the total correlation of all pairs, that is their mutual information.
+
+    Of larger sets too, with ``most`` columns at most.
+    """
     from hoi.metrics import TC
 
-    return lambda table: TC(table, verbose=False).fit(minsize=2, maxsize=2)
+    return lambda table: TC(table, verbose=False).fit(minsize=2, maxsize=most)
 
 
 # ------------------------------------------------------------ all pairs
@@ -205,6 +209,7 @@ ALL_PAIRS = [
     HOI_PAIRS,
     *(pair_by_pair(peer) for peer in HYPPO),
 ]
+PAIRS_AND_TRIPLES = [replace(HOI_PAIRS, load=partial(load_hoi_pairs, 3))]
 SEVERAL = [
     COPULA_ENTROPY,
     Peer("hoi TC, Gaussian copula", "hoi", load_hoi_total_correlation("gc"), slow_start=True),

@@ -14,7 +14,15 @@ from typing import Any
 
 import covary
 from benchmarks.data import make_table
-from benchmarks.peer_calls import ALL_PAIRS, ONE_PAIR, SEVERAL, Array, Call, Peer
+from benchmarks.peer_calls import (
+    ALL_PAIRS,
+    ONE_PAIR,
+    PAIRS_AND_TRIPLES,
+    SEVERAL,
+    Array,
+    Call,
+    Peer,
+)
 from benchmarks.report import Column, Table, as_ratio, in_seconds
 from benchmarks.timing import Progress, best_time
 
@@ -22,6 +30,7 @@ ROWS = (1000, 4000)
 WARM_UP_ROWS = 100
 COLUMNS_OF_TABLE = 10
 COLUMNS_OF_SETS = (3, 4, 5)
+COLUMNS_OF_SEARCH = 20
 # A loop over all pairs that would take longer is estimated: the time of one, times their number.
 LONGEST_LOOP_SECONDS = 3.0
 # A peer that takes longer is called once.
@@ -131,6 +140,10 @@ def run(quick: bool, progress: Progress) -> list[Table]:
         race.compare(all_pairs, COLUMNS_OF_TABLE, matrix, ALL_PAIRS),
     ]
     tables[1].note = "Estimated: the time of one pair, times the number of pairs."
+    n_sets = math.comb(COLUMNS_OF_SEARCH, 2) + math.comb(COLUMNS_OF_SEARCH, 3)
+    search = partial(covary.search, strategy="exhaustive", max_size=3, n_jobs=1)
+    title = f"All {n_sets:,} pairs and triples of {COLUMNS_OF_SEARCH} columns"
+    tables.append(race.compare(title, COLUMNS_OF_SEARCH, search, PAIRS_AND_TRIPLES))
     for n_columns in COLUMNS_OF_SETS:
         title = f"{n_columns} columns at once"
         tables.append(race.compare(title, n_columns, covary.score, SEVERAL))

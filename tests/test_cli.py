@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 import covary
 from covary.cli import output
@@ -253,7 +254,9 @@ def test_demo_ends_well(covary_command):
     code, out, _ = covary_command("demo")
     assert code == 0
     assert "mean radius" in out
-    assert "covary matrix FILE" in out
+    assert "covary search FILE" in out
+    best = covary.search(load_breast_cancer().data, max_size=4, prune=True)[0]
+    assert f"{best.score:.4f}" in out
 
 
 @pytest.mark.parametrize(

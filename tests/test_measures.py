@@ -45,11 +45,11 @@ class TestEveryMeasure:
     def test_scores_many_sets_as_it_scores_each(self, name, table, remember):
         measure = find_measure(name)
         ready = prepare(table)
-        scorer = measure.scorer(ready, remember)
+        scorer = measure.scorer(ready)
         for sets in ([(0, 1), (0, 2)], [(1, 3)], [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 3)]):
             scores = {}
             with Threads(2).session(scorer.shared) as session:
-                for which, found in scorer.score(np.array(sets, np.int32), session.run):
+                for which, found in scorer.score(np.array(sets, np.int32), session.run, remember):
                     scores.update(zip(which.tolist(), found.tolist(), strict=True))
             one_by_one = [measure.score_set(ready, columns) for columns in sets]
             assert [scores[at] for at in range(len(sets))] == one_by_one

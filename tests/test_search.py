@@ -121,16 +121,17 @@ def test_columns_of_equal_entropy_change_nothing():
 
 def test_what_is_remembered_is_the_beam(table):
     measure, ready = find_measure("uds"), prepare(table)
-    scorer = measure.scorer(ready, remember=5)
-    search = Search(ready, measure, Beam(max_size=4, beam=5), top=3)
+    scorer = measure.scorer(ready)
+    search = Search(ready, measure, Beam(max_size=3, beam=5), top=3)
     search._scorer = lambda: scorer
     remembered = []
     search.run(Threads(1), on_progress=lambda *_: remembered.append(len(scorer.known)))
     assert max(remembered) == 5
-    assert len(scorer.best) <= 5
+    assert scorer.best == [], "nothing is built on the last size"
 
 
-def test_a_set_whose_prefix_was_kept_costs_one_step(table, monkeypatch):
+@pytest.mark.parametrize("strategy", ["beam", "exhaustive"])
+def test_a_set_whose_prefix_was_kept_costs_one_step(table, monkeypatch, strategy):
     from covary.measures import prefixes
 
     steps = []
@@ -143,7 +144,7 @@ def test_a_set_whose_prefix_was_kept_costs_one_step(table, monkeypatch):
         return original(shared, items)
 
     monkeypatch.setattr(prefixes, "extend_prefixes", counted)
-    found = covary.search(table, beam=30, max_size=4, top=5)
+    found = covary.search(table, strategy=strategy, max_size=4, top=5)
     assert sum(steps) == found.scored
     assert restored
     assert all(restored)

@@ -121,8 +121,8 @@ class Search:
 
     def _scorer(self) -> Scorer:
         if self.target is None:
-            return self.measure.scorer(self.prepared, self.strategy.remember)
-        return self.measure.target_scorer(self.prepared, self.target, self.strategy.remember)
+            return self.measure.scorer(self.prepared)
+        return self.measure.target_scorer(self.prepared, self.target)
 
     def _score(
         self,
@@ -142,7 +142,7 @@ class Search:
         tell(done)
         try:
             if len(open_) > 0:
-                for which, found in scorer.score(others[open_], session.run):
+                for which, found in scorer.score(others[open_], session.run, batch.remember):
                     scores[open_[which]] = found
                     if kept is not None:
                         kept.save(first + open_[which], sets[open_[which]], found)

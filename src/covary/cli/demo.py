@@ -6,6 +6,7 @@ import click
 
 from covary.cli import output
 from covary.cli.score import print_explanation
+from covary.cli.search import print_result
 
 
 @click.command("demo")
@@ -14,8 +15,11 @@ def command() -> None:
     from sklearn.datasets import load_breast_cancer
 
     from covary.api import pairwise
+    from covary.engines import Threads
     from covary.measures import find_measure
     from covary.prepare import Prepared
+    from covary.searching import Search
+    from covary.strategies import Beam
     from covary.table import Column, Table
 
     data = load_breast_cancer()
@@ -23,8 +27,11 @@ def command() -> None:
     columns = tuple(Column(name, data.data[:, at]) for at, name in enumerate(names))
     prepared = Prepared(Table(columns, len(data.data)))
     measure = find_measure("uds")
-    with output.notices(), output.progress("scoring pairs") as on_progress:
-        scores = pairwise(prepared, measure, on_progress=on_progress)
+    search = Search(prepared, measure, Beam(max_size=4), top=8, prune=True)
+    with output.notices(), output.stages() as on_progress:
+        scores = pairwise(prepared, measure)
+        search.run(Threads(), on_progress=on_progress)
+    found = search.result()
 
     out = output.console()
     out.print(
@@ -34,11 +41,11 @@ def command() -> None:
         f"{measure.name} of all {len(names) * (len(names) - 1) // 2} pairs:\n"
     )
     output.print_matrix(out, scores, names)
-    output.print_best_pairs(out, scores, names, 8)
-    best = sorted({name for pair in output.best_pairs(scores, names, 2) for name in pair[:2]})
-    out.print(f"What the columns of the best pairs have to do with each other, all {len(best)}:\n")
-    print_explanation(measure.explain_set(prepared, [names.index(name) for name in best]))
+    out.print("\nWhich sets of up to four columns do? ", end="")
+    print_result(found)
+    out.print("How do the columns of the first set explain each other?\n")
+    print_explanation(measure.explain_set(prepared, [names.index(n) for n in found[0].columns]))
     out.print(
-        "Next: [bold]covary matrix FILE[/bold] with a table of yours, or in Python\n"
-        "  import covary; covary.score(df, ['a', 'b', 'c'])"
+        "Next: [bold]covary search FILE[/bold] with a table of yours, or in Python\n"
+        "  import covary; covary.search(df)"
     )

@@ -119,10 +119,13 @@ def stages() -> Iterator[Callable[[str, int, int], None] | None]:
         yield show
 
 
-def bar(score: float, width: int = 10) -> str:
+def bar(score: float, width: int = 10) -> Any:
     """Return a score from 0 to 1 as a bar, to the eighth of a character."""
+    from rich.text import Text
+
     eighths = round(score * width * 8)
-    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+    drawn = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8]
+    return Text(f"{drawn:<{width}}"[:width], style="cyan")
 
 
 def best_pairs(

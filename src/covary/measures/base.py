@@ -129,11 +129,18 @@ class Scorer:
     def __init__(self, shared: tuple[Any, Prepared]) -> None:
         self.shared = shared
 
-    def score(self, sets: Sets, run: Run) -> Iterator[tuple[npt.NDArray[np.int64], Scores]]:
+    def score(
+        self, sets: Sets, run: Run, remember: int = 0
+    ) -> Iterator[tuple[npt.NDArray[np.int64], Scores]]:
         """Yield which sets are scored and their scores, a few at a time and in any order.
 
-        ``sets`` has one line per set, all of one size. ``run(task, items)`` is an engine's: it
-        yields ``(first, task(shared, items[first : ...]))`` until all items are done.
+        Parameters
+        ----------
+        sets : one line per set, all of one size
+        run : an engine's; ``run(task, items)`` yields ``(first, task(shared, items[first:last]))``
+            until all are done
+        remember : how many of the best sets of this size the next size will be built from
+
         """
         for first, scores in run(_score_one_by_one, sets):
             yield np.arange(first, first + len(scores)), scores
@@ -166,14 +173,11 @@ class Measure(ABC):
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
         """Return the score of the columns at these positions."""
 
-    def scorer(self, prepared: Prepared, remember: int = 0) -> Scorer:
-        """Return what scores batches of sets, faster than one by one where a measure can share.
-
-        ``remember`` is how many of the best sets of a size may be built on in the next size.
-        """
+    def scorer(self, prepared: Prepared) -> Scorer:
+        """Return what scores batches of sets, faster than one by one where a measure can share."""
         return Scorer((self, prepared))
 
-    def target_scorer(self, prepared: Prepared, target: int, remember: int = 0) -> Scorer:
+    def target_scorer(self, prepared: Prepared, target: int) -> Scorer:
         """Return what scores sets of other columns by how much of the target they explain."""
         raise errors.no_target(self.name)
 

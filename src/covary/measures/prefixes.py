@@ -47,21 +47,23 @@ class Prefix(NamedTuple):
 class PrefixScorer(Scorer):
     """Scores sets that were scored without their last column before: one step each.
 
-    It remembers the best ``remember`` sets of the size before, which is the beam of a beam search;
-    whatever else a set starts with is computed again, once for all neighbours that share it.
+    It remembers as many of the best sets of the size before as it is told, which is the beam of a
+    beam search; whatever else a set starts with is computed again, once for all neighbours that
+    share it.
     """
 
-    def __init__(self, grower: Grower, prepared: Prepared, remember: int) -> None:
+    def __init__(self, grower: Grower, prepared: Prepared) -> None:
         super().__init__((grower, prepared))
         self.grower = grower
         self.prepared = prepared
-        self.remember = remember
         self.size = 0
         self.known: dict[tuple[int, ...], Known] = {}
         self.best: list[tuple[float, int, tuple[int, ...], Known]] = []
         self.n_scored = 0
 
-    def score(self, sets: Sets, run: Run) -> Iterator[tuple[npt.NDArray[np.int64], Scores]]:
+    def score(
+        self, sets: Sets, run: Run, remember: int = 0
+    ) -> Iterator[tuple[npt.NDArray[np.int64], Scores]]:
         if sets.shape[1] != self.size:
             self.size = sets.shape[1]
             self.known = {columns: known for _, _, columns, known in self.best}
@@ -83,7 +85,7 @@ class PrefixScorer(Scorer):
         for first, found in run(extend_prefixes, prefixes):
             begin = starts[first]
             done = [
-                self._keep(prefix.columns, extensions, prefix.last, places[start:])
+                self._keep(prefix, extensions, places[start:], remember)
                 for prefix, extensions, start in zip(
                     prefixes[first:], found, starts[first:], strict=False
                 )
@@ -104,17 +106,18 @@ class PrefixScorer(Scorer):
 
     def _keep(
         self,
-        prefix: tuple[int, ...],
+        prefix: Prefix,
         found: Extensions,
-        last: npt.NDArray[np.int64],
         places: npt.NDArray[np.int64],
+        remember: int,
     ) -> Scores:
         """Remember those extensions that are among the best so far; return all scores."""
-        if self.remember == 0:
+        if remember == 0:
             return found.scores
-        ranks = -(self.n_scored + places[: len(last)])
-        ways: Sequence[int] = range(len(last))
-        if len(self.best) == self.remember:
+        n_ways = len(prefix.last)
+        ranks = -(self.n_scored + places[:n_ways])
+        ways: Sequence[int] = range(n_ways)
+        if len(self.best) == remember:
             score, rank = self.best[0][:2]
             better = (found.scores > score) | ((found.scores == score) & (ranks > rank))
             ways = np.flatnonzero(better).tolist()
@@ -122,10 +125,10 @@ class PrefixScorer(Scorer):
             entry = (
                 float(found.scores[way]),
                 int(ranks[way]),
-                (*prefix, int(last[way])),
+                (*prefix.columns, int(prefix.last[way])),
                 found.known(way),
             )
-            if len(self.best) < self.remember:
+            if len(self.best) < remember:
                 heapq.heappush(self.best, entry)
             else:
                 heapq.heappushpop(self.best, entry)

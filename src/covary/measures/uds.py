@@ -98,17 +98,17 @@ class UDS(Measure):
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
         return _score(self._best_chain(prepared, columns))
 
-    def scorer(self, prepared: Prepared, remember: int = 0) -> Scorer:
+    def scorer(self, prepared: Prepared) -> Scorer:
         if self.order == "exact":
-            return super().scorer(prepared, remember)
+            return super().scorer(prepared)
         prepared.bins(self.beta)
-        return PrefixScorer(self, prepared, remember)
+        return PrefixScorer(self, prepared)
 
-    def target_scorer(self, prepared: Prepared, target: int, remember: int = 0) -> Scorer:
+    def target_scorer(self, prepared: Prepared, target: int) -> Scorer:
         if self.order == "exact":
             raise errors.invalid_parameter("order", "'entropy' when there is a target", self.order)
         prepared.bins(self.beta)
-        return PrefixScorer(Toward(self, target), prepared, remember)
+        return PrefixScorer(Toward(self, target), prepared)
 
     def explain_set(
         self,

@@ -23,12 +23,14 @@ BATCH = 1 << 17
 class Batch(NamedTuple):
     """Sets to be scored: one line each, columns ascending; all of one size.
 
-    ``stage`` says in words what they are part of, ``total`` how many sets the stage has in all.
+    ``stage`` says in words what they are part of, ``total`` how many sets the stage has in all,
+    ``remember`` how many of its best sets the next stage builds on.
     """
 
     sets: Sets
     stage: str
     total: int
+    remember: int = 0
 
 
 Batches = Generator[Batch, Scores, None]
@@ -53,18 +55,13 @@ class Strategy(ABC):
         """Return how many sets will be scored, if that is known beforehand."""
         return None
 
-    @property
-    def remember(self) -> int:
-        """How many of the best sets of a size the next size is built from."""
-        return 0
-
 
 def stage(size: int, fixed: int) -> str:
     """Return the sets of a size in words."""
     return "pairs" if size + fixed == 2 else f"sets of {size + fixed}"
 
 
-def all_sets(n_columns: int, size: int, fixed: int) -> Batches:
+def all_sets(n_columns: int, size: int, fixed: int, remember: int = 0) -> Batches:
     """Yield all sets of a size in lexicographic order."""
     total = math.comb(n_columns, size)
     every = combinations(range(n_columns), size)
@@ -72,14 +69,14 @@ def all_sets(n_columns: int, size: int, fixed: int) -> Batches:
         n_sets = min(BATCH, total - first)
         numbers = chain.from_iterable(islice(every, n_sets))
         sets = np.fromiter(numbers, np.int32, n_sets * size).reshape(n_sets, size)
-        yield Batch(sets, stage(size, fixed), total)
+        yield Batch(sets, stage(size, fixed), total, remember)
 
 
-def listed_sets(sets: list[tuple[int, ...]], fixed: int) -> Batches:
+def listed_sets(sets: list[tuple[int, ...]], fixed: int, remember: int = 0) -> Batches:
     """Yield sets that are listed, all of one size."""
     for first in range(0, len(sets), BATCH):
         part = np.array(sets[first : first + BATCH], np.int32)
-        yield Batch(part, stage(part.shape[1], fixed), len(sets))
+        yield Batch(part, stage(part.shape[1], fixed), len(sets), remember)
 
 
 def check_count(name: str, value: object, least: int) -> None:

@@ -52,17 +52,15 @@ class Beam(Strategy):
         if self.parents not in ("all", "one"):
             raise errors.invalid_parameter("parents", "'all' or 'one'", self.parents)
 
-    @property
-    def remember(self) -> int:
-        return self.beam
-
     def batches(self, n_columns: int, fixed: int = 0) -> Batches:
-        size = 2 - fixed
-        kept = yield from self._score_and_keep(all_sets(n_columns, size, fixed))
-        while size < self.max_size - fixed:
-            candidates = joined(kept) if self.parents == "all" else extended(kept, n_columns)
-            kept = yield from self._score_and_keep(listed_sets(candidates, fixed))
+        size, last_size = 2 - fixed, self.max_size - fixed
+        level = all_sets(n_columns, size, fixed, self.beam if size < last_size else 0)
+        while kept := (yield from self._score_and_keep(level)):
             size += 1
+            if size > last_size:
+                return
+            candidates = joined(kept) if self.parents == "all" else extended(kept, n_columns)
+            level = listed_sets(candidates, fixed, self.beam if size < last_size else 0)
 
     def _score_and_keep(
         self, level: Iterable[Batch]

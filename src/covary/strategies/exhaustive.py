@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from covary.strategies.base import Batches, Strategy, all_sets, check_count
 
+# How many sets of a size may be remembered for the next: some ten megabytes.
+REMEMBER = 50_000
+
 
 @dataclass(frozen=True)
 class Exhaustive(Strategy):
@@ -24,8 +27,9 @@ class Exhaustive(Strategy):
         return sum(math.comb(n_columns, size) for size in self._sizes(n_columns, fixed))
 
     def batches(self, n_columns: int, fixed: int = 0) -> Batches:
-        for size in self._sizes(n_columns, fixed):
-            yield from all_sets(n_columns, size, fixed)
+        sizes = self._sizes(n_columns, fixed)
+        for size in sizes:
+            yield from all_sets(n_columns, size, fixed, REMEMBER if size < sizes[-1] else 0)
 
     def _sizes(self, n_columns: int, fixed: int) -> range:
         return range(2 - fixed, min(self.max_size - fixed, n_columns) + 1)
