@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import pickle
 from pathlib import Path
 
 import naive
@@ -262,6 +263,8 @@ def test_the_number_of_sets_is_known_where_it_can_be(table):
     measure = find_measure("uds")
     every = plan_search(table, measure=measure, strategy=find_strategy("exhaustive", max_size=3))
     assert every.n_candidates == 66 + 220
+    for target in (3, np.int64(3), "x3"):
+        assert plan_search(table, measure=measure, strategy=Beam(), target=target).target == 3
     toward = plan_search(
         table, measure=measure, strategy=find_strategy("exhaustive", max_size=3), target=0
     )
@@ -326,6 +329,13 @@ def test_a_result_as_the_kind_of_frame_that_came_in(table, make, kind):
     assert [tuple(names) for names in columns] == [each.columns for each in found]
     scores = frame["score"].to_pylist() if kind is pa.Table else list(frame["score"])
     assert scores == [each.score for each in found]
+
+
+def test_a_result_can_be_pickled_and_is_the_same(table):
+    found = covary.search(pd.DataFrame(table), top=3)
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found
+    assert isinstance(again.to_frame(), pd.DataFrame)
 
 
 def test_a_set_can_be_looked_up_in_the_frame_that_came_in(table):

@@ -72,7 +72,7 @@ class SearchResult:
     rows: int
     scored: int
     complete: bool = True
-    _kind: Any = field(default=None, repr=False, compare=False)
+    _kind: str | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.subspaces)

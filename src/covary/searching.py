@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import reduce
 from importlib.metadata import version
+from numbers import Integral
 from operator import and_
 from platform import python_version
 from typing import Any
@@ -173,7 +174,7 @@ class Search:
             return _without_subsets(self.best.ranked, self.top)
         return self.best.ranked[: self.top]
 
-    def result(self, kind: Any = None) -> SearchResult:
+    def result(self, kind: str | None = None) -> SearchResult:
         """Return what was found; ``kind`` is the library for frames of it."""
         names = self.prepared.names
         return SearchResult(
@@ -288,7 +289,8 @@ def _teller(on_progress: OnStage | None, batch: Batch, before: int) -> Callable[
 
 def _fields(of: Any) -> dict[str, Any]:
     """Return the parameters of a measure or a strategy, as JSON knows them."""
-    fields = {field.name: getattr(of, field.name) for field in dataclasses.fields(of)}
+    known = dataclasses.fields(of) if dataclasses.is_dataclass(of) else ()
+    fields = {field.name: getattr(of, field.name) for field in known}
     told: dict[str, Any] = json.loads(json.dumps(fields, default=repr))
     return told
 
@@ -324,7 +326,7 @@ def plan_search(
 
 
 def _position(target: Any, names: Sequence[str]) -> int:
-    for name in (target, f"x{target}" if isinstance(target, int) else target, str(target)):
+    for name in (target, f"x{target}" if isinstance(target, Integral) else target, str(target)):
         if name in names:
             return names.index(name)
     raise errors.unknown_column(target, names)

@@ -56,7 +56,7 @@ columns = click.option(
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 jobs = click.option(
-    "--jobs", "-j", type=click.IntRange(min=1), help="How many threads (default: all cores)."
+    "--jobs", "-j", type=click.IntRange(min=1), help="How many workers (default: all cores)."
 )
 
 

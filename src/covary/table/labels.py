@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -34,19 +35,21 @@ def label_matrix(scores: npt.NDArray[np.float64], names: Sequence[str], like: An
     if frame is not None and frame.implementation.is_pandas_like():
         where = {str(each): position for position, each in enumerate(frame.columns)}
         labels = frame.to_native().columns.take([where[name] for name in names])
-        return kind_of_frame(like).DataFrame(scores, index=labels, columns=labels)
+        return type(frame.to_native())(scores, index=labels, columns=labels)
     return as_frame(labelled, kind_of_frame(like))
 
 
-def kind_of_frame(data: Any) -> Any:
+def kind_of_frame(data: Any) -> str | None:
     """Return the library whose frame the data is, or None for arrays, files and the rest."""
+    frame = _frame(data)
+    if frame is None:
+        return None
     import narwhals as nw
 
-    frame = _frame(data)
-    return None if frame is None else nw.get_native_namespace(frame)
+    return str(nw.get_native_namespace(frame).__name__)
 
 
-def as_frame(columns: dict[str, Any], kind: Any) -> Any:
+def as_frame(columns: dict[str, Any], kind: str | None) -> Any:
     """Return columns as a frame of a library that `kind_of_frame` named; pyarrow's if None."""
     if kind is None:
         import pyarrow as pa
@@ -54,7 +57,7 @@ def as_frame(columns: dict[str, Any], kind: Any) -> Any:
         return pa.table(columns)
     import narwhals as nw
 
-    return nw.from_dict(columns, backend=kind).to_native()
+    return nw.from_dict(columns, backend=importlib.import_module(kind)).to_native()
 
 
 def _frame(data: Any) -> nw.DataFrame[Any] | None:
