@@ -220,7 +220,8 @@ def search(
     )
     if resume and run is None:
         raise errors.invalid_parameter("run", "the file to resume", run)
-    searched.run(find_engine(engine, n_jobs), run, resume=resume, on_progress=on_progress)
+    with searched.kept_in(run, resume=resume) as kept:
+        searched.run(find_engine(engine, n_jobs), kept, on_progress)
     return searched.result(kind_of_frame(data))
 
 

@@ -228,6 +228,13 @@ def no_run_file(path: object) -> RunError:
     return RunError(f"{_one_line(path)} is not a run file of covary: name another file")
 
 
+def run_of_other_format(path: object, theirs: object, ours: object) -> RunError:
+    return RunError(
+        f"{_one_line(path)} was written by another version of covary, in format "
+        f"{_one_line(theirs, 20)} instead of {ours}: use that version, or start a new run file"
+    )
+
+
 def run_of_other_version(path: object, theirs: object, ours: object) -> RunError:
     return RunError(
         f"{_one_line(path)} was written by covary {_one_line(theirs, 40)} and this is {ours}, "
@@ -246,9 +253,7 @@ def run_differs(path: object, difference: str) -> RunError:
 
 
 def run_not_written(path: object, reason: object) -> RunError:
-    return RunError(
-        f"cannot write the run file {_one_line(path)}: {_one_line(reason)}; what it holds is kept"
-    )
+    return RunError(f"cannot write the run file {_one_line(path)}: {_one_line(reason)}")
 
 
 def unwritable(path: object, reason: object) -> CovaryError:

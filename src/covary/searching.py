@@ -7,7 +7,8 @@ import hashlib
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import reduce
 from importlib.metadata import version
 from numbers import Integral
@@ -80,12 +81,24 @@ class Search:
         """How many sets will be scored, if that is known beforehand."""
         return self.strategy.count(len(self.others), self.fixed)
 
+    @contextmanager
+    def kept_in(
+        self, path: str | os.PathLike[str] | None, *, resume: bool = False
+    ) -> Iterator[RunFile | None]:
+        """Open the run file of this search, if it is to have one."""
+        if path is None:
+            yield None
+            return
+        kept = RunFile.open(path, self.description(), resume=resume)
+        try:
+            yield kept
+        finally:
+            kept.close()
+
     def run(
         self,
         engine: Engine,
-        run_file: str | os.PathLike[str] | None = None,
-        *,
-        resume: bool = False,
+        kept: RunFile | None = None,
         on_progress: OnStage | None = None,
     ) -> None:
         """Search to the end, or until interrupted; what the run file knows is not scored again.
@@ -93,17 +106,6 @@ class Search:
         ``on_progress`` is told the stage in words, how many of its sets are scored, and how many
         it has.
         """
-        if run_file is None:
-            self._run(engine, None, on_progress)
-            return
-        kept = RunFile.open(run_file, self.description(), resume=resume)
-        try:
-            self._run(engine, kept, on_progress)
-            kept.finish(self.found())
-        finally:
-            kept.close()
-
-    def _run(self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None) -> None:
         scorer = self._scorer()
         batches = self.strategy.batches(len(self.others), self.fixed)
         stage, before = "", 0
@@ -119,6 +121,8 @@ class Search:
                 except StopIteration:
                     batch = None
         self.complete = True
+        if kept is not None:
+            kept.finish(self.found())
 
     def _scorer(self) -> Scorer:
         if self.target is None:

@@ -123,7 +123,7 @@ def bar(score: float, width: int = 10) -> Any:
     """Return a score from 0 to 1 as a bar, to the eighth of a character."""
     from rich.text import Text
 
-    eighths = round(score * width * 8)
+    eighths = round(min(max(score, 0.0), 1.0) * width * 8)
     drawn = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8]
     return Text(f"{drawn:<{width}}"[:width], style="cyan")
 

@@ -112,15 +112,16 @@ def command(
             top=top,
             prune=prune,
         )
-        if search.n_candidates is not None:
-            click.echo(f"covary: {search.n_candidates:,} sets to score", err=True)
-        try:
-            search.run(found_engine, run_file, resume=resume, on_progress=on_progress)
-        except KeyboardInterrupt:
-            interrupted = True
+        with search.kept_in(run_file, resume=resume) as kept:
+            if search.n_candidates is not None:
+                click.echo(f"covary: {search.n_candidates:,} sets to score", err=True)
+            try:
+                search.run(found_engine, kept, on_progress)
+            except KeyboardInterrupt:
+                interrupted = True
     if interrupted:
-        kept = f"; {output.printable(run_file)} keeps it, --resume goes on" if run_file else ""
-        click.echo(f"covary: interrupted, this is the best so far{kept}", err=True)
+        where = f"; {output.printable(run_file)} keeps it, --resume goes on" if run_file else ""
+        click.echo(f"covary: interrupted, this is the best so far{where}", err=True)
     result = search.result()
     if as_json:
         output.print_json(result.to_dict())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from numbers import Integral
 from typing import Any
 
@@ -104,6 +106,27 @@ def _next_done(done: queue.SimpleQueue[Any]) -> Any:
             return done.get(timeout=0.5)
         except queue.Empty:
             continue
+
+
+@contextmanager
+def interrupts_held_back() -> Iterator[None]:
+    """Let processes that are started meanwhile never see Ctrl-C, as a terminal sends it to all.
+
+    This process sees it when they are started.
+    """
+    if threading.current_thread() is not threading.main_thread() or os.name == "nt":
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 def timed(task: Task, shared: Any, items: Any) -> tuple[float, Any]:

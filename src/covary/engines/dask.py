@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from multiprocessing.resource_tracker import ensure_running
 from typing import TYPE_CHECKING, Any
 
 from covary import errors
-from covary.engines.base import Engine, Session, Task, count_of_workers, timed
+from covary.engines.base import (
+    Engine,
+    Session,
+    Task,
+    count_of_workers,
+    interrupts_held_back,
+    timed,
+)
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -92,17 +100,21 @@ class _DaskSession(Session):
 @contextmanager
 def _local_client(n_jobs: int | None) -> Iterator[Client]:
     distributed = _distributed()
-    try:
-        cluster = distributed.LocalCluster(
-            n_workers=n_jobs,
-            threads_per_worker=1,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        )
-    except RuntimeError as error:
-        raise errors.no_local_cluster(error) from None
-    with cluster, distributed.Client(cluster, set_as_default=False) as client:
-        yield client
+    ensure_running()  # or it would let interrupts through again
+    with ExitStack() as opened:
+        try:
+            with interrupts_held_back():
+                cluster = opened.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=n_jobs,
+                        threads_per_worker=1,
+                        dashboard_address="127.0.0.1:0",
+                        silence_logs=logging.CRITICAL,
+                    )
+                )
+        except RuntimeError as error:
+            raise errors.no_local_cluster(error) from None
+        yield opened.enter_context(distributed.Client(cluster, set_as_default=False))
 
 
 @contextmanager

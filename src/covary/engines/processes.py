@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -13,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from covary import errors
-from covary.engines.base import Engine, Session, Task, count_of_workers, timed
+from covary.engines.base import (
+    Engine,
+    Session,
+    Task,
+    count_of_workers,
+    interrupts_held_back,
+    timed,
+)
 
 
 class Processes(Engine):
@@ -26,6 +32,7 @@ class Processes(Engine):
     def session(self, shared: Any) -> Iterator[Session]:
         import joblib
         from joblib.externals.loky import ProcessPoolExecutor
+        from joblib.externals.loky.backend.resource_tracker import ensure_running
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
         folder = tempfile.mkdtemp(prefix="covary-")
@@ -36,7 +43,10 @@ class Processes(Engine):
                 joblib.dump(shared, path)
             except OSError as error:
                 raise errors.unwritable(folder, error.strerror) from None
-            pool = ProcessPoolExecutor(self.n_jobs, initializer=_leave_interrupts_to_the_parent)
+            ensure_running()  # or it would let interrupts through again
+            with interrupts_held_back():
+                pool = ProcessPoolExecutor(self.n_jobs)
+                pool.submit(int)  # starts them all
             yield _ProcessSession(self.n_jobs, pool, path)
         except BrokenProcessPool:
             raise errors.worker_died() from None
@@ -55,10 +65,6 @@ class _ProcessSession(Session):
     def submit(self, task: Task, items: Any) -> Future[Any]:
         future: Future[Any] = self.pool.submit(_run, task, self.path, items)
         return future
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run(task: Task, path: str, items: Any) -> tuple[float, Any]:

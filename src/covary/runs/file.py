@@ -19,7 +19,10 @@ from covary import errors
 
 APPLICATION = 0x636F7679  # "covy"
 FORMAT = 1
+BEGIN = b"SQLite format 3\0"
 COMMIT_SECONDS = 0.25
+PATIENCE_SECONDS = 10.0
+LARGEST_SCORE = 1e6  # no measure comes near; a damaged record may
 
 SCHEMA = {
     "run": "CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -68,11 +71,14 @@ class RunFile:
         cls, path: str | os.PathLike[str], description: Description, *, resume: bool
     ) -> RunFile:
         """Return the run file of this search: a new one, or with ``resume`` one that is there."""
-        there = os.path.exists(path) and os.path.getsize(path) > 0
+        there = _look(path)
         if there and not resume:
             raise errors.run_exists(path)
-        with _told(path, writing=not there):
-            connection = sqlite3.connect(path, timeout=10.0, isolation_level=None)
+        with _told(path):
+            # The absolute path: SQLite keeps files with some names in memory.
+            connection = sqlite3.connect(
+                os.path.abspath(path), timeout=PATIENCE_SECONDS, isolation_level=None
+            )
             run = cls(path, connection)
             try:
                 run._prepare(description)
@@ -85,18 +91,31 @@ class RunFile:
         execute = self.connection.execute
         execute("PRAGMA trusted_schema = OFF")
         execute("PRAGMA synchronous = NORMAL")
-        schema = dict(execute("SELECT name, sql FROM sqlite_master").fetchall())
-        if schema:
-            self._refuse_foreign(schema)
-            self._refuse_other(description)
-        execute("PRAGMA journal_mode = WAL")
-        if not schema:
-            self._create(description)
+        if not self._schema():
+            with self._transaction():
+                if not self._schema():  # nobody else was faster
+                    self._create(description)
+        self._refuse_foreign()
+        self._refuse_other(description)
+        self._log_ahead()
+
+    def _schema(self) -> dict[str, str]:
+        return dict(self.connection.execute("SELECT name, sql FROM sqlite_master").fetchall())
+
+    def _log_ahead(self) -> None:
+        """Switch to the write-ahead log; SQLite does not wait for others here by itself."""
+        give_up = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                self.connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > give_up:
+                    raise
+                time.sleep(0.01)
 
     def _create(self, description: Description) -> None:
-        """Write the beginning, whole or not at all."""
         execute = self.connection.execute
-        execute("BEGIN IMMEDIATE")
         execute(f"PRAGMA application_id = {APPLICATION}")
         execute(f"PRAGMA user_version = {FORMAT}")
         for statement in SCHEMA.values():
@@ -115,34 +134,34 @@ class RunFile:
             "INSERT INTO columns VALUES (?, ?, ?)",
             [(at, *column) for at, column in enumerate(description.columns)],
         )
-        execute("COMMIT")
 
-    def _refuse_foreign(self, schema: Mapping[str, str]) -> None:
+    def _refuse_foreign(self) -> None:
         execute = self.connection.execute
         if execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
             raise errors.no_run_file(self.path)
         version = execute("PRAGMA user_version").fetchone()[0]
         if version != FORMAT:
-            raise errors.run_of_other_version(self.path, f"(format {version})", f"format {FORMAT}")
-        if schema != SCHEMA:
+            raise errors.run_of_other_format(self.path, version, FORMAT)
+        if self._schema() != SCHEMA:
             raise errors.damaged_run(self.path, "its tables are not those of a run")
-        wrong = execute("PRAGMA quick_check(1)").fetchone()[0]
-        if wrong != "ok":
-            raise errors.damaged_run(self.path, wrong)
+        if execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise errors.damaged_run(self.path, "its pages do not fit together")
 
     def _refuse_other(self, description: Description) -> None:
         facts = self.facts()
-        theirs = facts.get("versions")
-        theirs = theirs.get("covary") if isinstance(theirs, dict) else None
-        if theirs != description.versions["covary"]:
-            raise errors.run_of_other_version(self.path, theirs, description.versions["covary"])
+        missing = {*description.parameters, "rows", "versions"}.difference(facts)
+        if missing or not isinstance(facts["versions"], dict):
+            raise errors.damaged_run(self.path, "it does not say what was searched")
+        theirs, ours = facts["versions"].get("covary"), description.versions["covary"]
+        if theirs != ours:
+            raise errors.run_of_other_version(self.path, theirs, ours)
         columns = [
-            (str(name), str(print_))
-            for name, print_ in self.connection.execute(
+            (str(name), str(fingerprint))
+            for name, fingerprint in self.connection.execute(
                 "SELECT name, fingerprint FROM columns ORDER BY position"
             )
         ]
-        difference = _different_table(facts.get("rows"), columns, description)
+        difference = _different_table(facts["rows"], columns, description)
         difference = difference or _different_parameters(facts, description.parameters)
         if difference:
             raise errors.run_differs(self.path, difference)
@@ -212,7 +231,8 @@ class RunFile:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with _told(self.path, writing=True):
+        """Write all of it or nothing."""
+        with _told(self.path):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -223,19 +243,48 @@ class RunFile:
                 raise
 
 
+def _look(path: str | os.PathLike[str]) -> bool:
+    """Return whether there is a database; an empty file is none, anything else is refused."""
+    if os.path.isdir(path):
+        raise errors.run_not_written(path, "it is a folder")
+    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+        raise errors.run_not_written(path, "there is no such folder")
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(len(BEGIN))
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise errors.run_not_written(path, error.strerror) from None
+    if begin and begin != BEGIN:
+        raise errors.no_run_file(path)
+    return bool(begin)
+
+
+# What SQLite says when a file cannot be written, and what that means to a user.
+_NOT_WRITTEN = {
+    "full": "the disk is full; what was written before is kept, make room and resume",
+    "locked": "another program is using it",
+    "unable to open": "the folder cannot be written to",
+    "readonly": "it cannot be written to",
+    "disk I/O": "the disk reports an error, or is full; what was written before is kept",
+}
+
+
 @contextmanager
-def _told(path: str | os.PathLike[str], writing: bool = False) -> Iterator[None]:
+def _told(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn what SQLite raises into one line."""
     try:
         yield
-    except sqlite3.OperationalError as error:
-        if writing or "locked" in str(error) or "unable to open" in str(error):
-            raise errors.run_not_written(path, error) from None
-        raise errors.damaged_run(path, error) from None
     except sqlite3.DatabaseError as error:
+        for words, meaning in _NOT_WRITTEN.items():
+            if words in str(error):
+                raise errors.run_not_written(path, meaning) from None
         if "not a database" in str(error):
             raise errors.no_run_file(path) from None
         raise errors.damaged_run(path, error) from None
+    except UnicodeDecodeError:
+        raise errors.damaged_run(path, "some of its text is none") from None
 
 
 def _different_table(rows: Any, columns: list[tuple[str, str]], description: Description) -> str:
@@ -277,7 +326,7 @@ def _shown(value: Any) -> str:
 
 
 def _is_score(score: object) -> bool:
-    return isinstance(score, float) and score == score
+    return isinstance(score, float) and abs(score) <= LARGEST_SCORE
 
 
 def _now() -> str:
