@@ -16,6 +16,7 @@ from sklearn.datasets import load_breast_cancer
 import covary
 from covary.cli import output
 from covary.cli.main import COMMANDS, _run
+from covary.names import printable
 
 
 @pytest.fixture
@@ -328,7 +329,7 @@ def test_names_cannot_steer_the_terminal(covary_command, tmp_path):
 
 
 def test_printable_spells_out_controls_and_keeps_the_rest():
-    assert output.printable("naïve 数\u202e\x00") == "naïve 数\\u202e\\x00"
+    assert printable("naïve 数\u202e\x00") == "naïve 数\\u202e\\x00"
 
 
 def test_a_wide_matrix_is_shown_in_shades_and_a_very_wide_one_not_at_all(capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import pickle
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tables import tables
 
@@ -32,6 +33,13 @@ MEASURES = ("uds", "uds-unregularized")
 
 def positions(subspace):
     return tuple(int(name[1:]) for name in subspace.columns)
+
+
+def varying(table):
+    """Columns with more than one value, or with one and some missing cells."""
+    kinds = [set(column[~np.isnan(column)].tolist()) for column in table.T]
+    gaps = np.isnan(table).any(axis=0)
+    return [at for at, kind in enumerate(kinds) if len(kind) > 1 or (kind and gaps[at])]
 
 
 def as_dict(found):
@@ -91,7 +99,7 @@ def test_their_ranking_is_ours_but_for_their_denominator():
 def test_reuse_changes_no_score_and_no_set(table, beam, parents, measure):
     found = covary.search(table, beam=beam, parents=parents, top=10**6, measure=measure)
     afresh = naive.beam_search(
-        range(table.shape[1]),
+        varying(table),
         lambda columns: covary.score(table, columns, measure=measure),
         beam,
         max_size=5,
@@ -105,8 +113,7 @@ def test_reuse_changes_no_score_and_no_set(table, beam, parents, measure):
 @given(table=tables(rows=(5, 80), columns=(2, 5)), measure=st.sampled_from(MEASURES))
 def test_exhaustive_search_scores_every_set_as_if_alone(table, measure):
     found = covary.search(table, strategy="exhaustive", top=10**6, measure=measure)
-    n_columns = table.shape[1]
-    every = [c for k in range(2, 6) for c in itertools.combinations(range(n_columns), k)]
+    every = [c for k in range(2, 6) for c in itertools.combinations(varying(table), k)]
     scores = {columns: covary.score(table, columns, measure=measure) for columns in every}
     assert [(positions(each), each.score) for each in found] == naive.ranked(scores)
 
@@ -162,6 +169,7 @@ def test_a_set_whose_prefix_was_kept_costs_one_step(table, monkeypatch, strategy
     target=st.integers(0, 2),
 )
 def test_a_target_is_explained_as_much_as_it_is_naively(table, beta, regularize, target):
+    assume(len(set(table[~np.isnan(table[:, target]), target].tolist())) > 1)
     found = covary.search(
         table, target=target, beta=beta, regularize=regularize, parents="one", top=10**6
     )
@@ -259,6 +267,17 @@ def test_progress_tells_every_stage_from_nothing_to_all(table):
     assert sum(events[-1][1] for events in told.values()) == found.scored
 
 
+def test_progress_of_an_exhaustive_search_is_of_the_whole(table):
+    told = []
+    covary.search(
+        table, strategy="exhaustive", max_size=3, on_progress=lambda *event: told.append(event)
+    )
+    assert {total for _, _, total in told} == {66 + 220}
+    done = [done for _, done, _ in told]
+    assert done == sorted(done)
+    assert done[-1] == 286
+
+
 def test_the_number_of_sets_is_known_where_it_can_be(table):
     measure = find_measure("uds")
     every = plan_search(table, measure=measure, strategy=find_strategy("exhaustive", max_size=3))
@@ -338,12 +357,33 @@ def test_a_result_can_be_pickled_and_is_the_same(table):
     assert isinstance(again.to_frame(), pd.DataFrame)
 
 
-def test_a_set_can_be_looked_up_in_the_frame_that_came_in(table):
-    frame = pd.DataFrame(table, columns=list("abcdefghijkl"))
+@pytest.mark.parametrize(
+    "labels",
+    [
+        list("abcdefghijkl"),
+        list(range(12)),
+        list(pd.date_range("2026-01-01", periods=12)),
+        pd.MultiIndex.from_product([["left", "right"], range(6)]),
+    ],
+    ids=["text", "numbers", "dates", "levels"],
+)
+def test_a_set_can_be_looked_up_in_the_frame_that_came_in(table, labels):
+    frame = pd.DataFrame(table, columns=labels)
     best = covary.search(frame, top=1)[0]
-    assert (
-        covary.score(frame, best.columns) == covary.score(frame[list(best.columns)]) == best.score
-    )
+    part = frame[list(best.columns)]
+    assert covary.score(frame, best.columns) == covary.score(part) == best.score
+    told = covary.explain(frame, best.columns)
+    assert set(told.order) == set(best.columns)
+    assert all(step.target in frame.columns for step in told.steps)
+    assert json.loads(covary.search(frame, top=1).to_json())
+
+
+def test_names_cannot_steer_the_terminal(table):
+    frame = pd.DataFrame(table[:, [1, 7]], columns=["\x1b[31mred", "two\nlines"])
+    for words in (str(covary.search(frame)), str(covary.explain(frame))):
+        assert "\x1b" not in words
+        assert "\\x1b[31mred" in words
+        assert "two\\nlines" in words
 
 
 # ---------------------------------------------------------------- refusals and edges
@@ -356,10 +396,46 @@ def test_two_columns_are_a_search_of_one_pair():
     assert found.scored == 1
 
 
-def test_constants_and_empty_columns_score_nothing():
-    cells = np.column_stack([np.ones(200), np.full(200, np.nan), np.arange(200.0) ** 2])
-    found = covary.search(cells)
-    assert all(each.score == 0 for each in found)
+def test_columns_that_never_vary_are_not_searched():
+    x = np.random.default_rng(0).random(200)
+    cells = np.column_stack([np.ones(200), x, np.full(200, np.nan), x**2])
+    with pytest.warns(covary.CovaryWarning, match="since it never varies: 'x0', 'x2'"):
+        found = covary.search(cells)
+    assert [positions(each) for each in found] == [(1, 3)]
+    with pytest.warns(covary.CovaryWarning, match="never varies"):
+        nothing = covary.search(cells[:, :3])
+    assert (len(nothing), nothing.scored) == (0, 0)
+    with pytest.raises(ColumnError, match="'x0' never varies: there is nothing to explain"):
+        covary.search(cells, target="x0")
+
+
+def test_a_column_that_is_left_whole_adds_nothing_to_a_target():
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        x = rng.gamma(2.0, size=500)
+        cells = np.column_stack([x, rng.normal(size=(500, 4)), x**2 + rng.random(500)])
+        found = as_dict(covary.search(cells, target=5, parents="one", top=10**6))
+        near = [
+            (small, large)
+            for small, large in itertools.permutations(found, 2)
+            if set(small) < set(large) and abs(found[small] - found[large]) < 1e-9
+        ]
+        assert near == []
+
+
+def test_a_text_target_is_said_to_be_text(table):
+    frame = pd.DataFrame(table[:, :3], columns=["a", "b", "c"]).assign(label="yes")
+    with pytest.raises(ColumnError, match="column 'label' cannot be used: it is text"):
+        covary.search(frame, target="label")
+
+
+def test_more_sets_than_anyone_can_wait_for_are_refused():
+    noise = np.random.default_rng(0).random((100, 300))
+    n_sets = sum(math.comb(300, size) for size in range(2, 8))
+    with pytest.raises(ParameterError, match=f"would score {n_sets:.1e} sets".replace("+", ".")):
+        covary.search(noise, strategy="exhaustive", max_size=7)
+    with pytest.raises(ParameterError, match="lower max_size, name fewer columns"):
+        covary.search(noise, strategy="exhaustive", max_size=8, target=0)
 
 
 def test_one_column_is_refused():

@@ -16,7 +16,7 @@ from covary.prepare import Prepared, prepare
 from covary.results import SearchResult
 from covary.searching import plan_search
 from covary.strategies import Exhaustive, Strategy, find_strategy
-from covary.table import kind_of_frame, label_matrix
+from covary.table import label_matrix
 
 __all__ = ["explain", "matrix", "score", "search"]
 
@@ -222,7 +222,7 @@ def search(
         raise errors.invalid_parameter("run", "the file to resume", run)
     with searched.kept_in(run, resume=resume) as kept:
         searched.run(find_engine(engine, n_jobs), kept, on_progress)
-    return searched.result(kind_of_frame(data))
+    return searched.result(data)
 
 
 def pairwise(

@@ -315,6 +315,17 @@ def unknown_strategy(name: object, known: Sequence[str]) -> ParameterError:
     )
 
 
+def constant_target(name: str) -> ColumnError:
+    return ColumnError(f"column {_quoted(name)} never varies: there is nothing to explain")
+
+
+def too_many_sets(n_sets: int, most: int) -> ParameterError:
+    return ParameterError(
+        f"an exhaustive search would score {n_sets:.1e} sets and ends at {most:.0e}: lower "
+        "max_size, name fewer columns, or use the beam search"
+    )
+
+
 def strategy_without_target(name: str) -> ParameterError:
     return ParameterError(f"strategy '{name}' takes no target: use 'beam' or 'exhaustive'")
 
@@ -383,6 +394,10 @@ def left_out(names_and_reasons: Sequence[tuple[str, str]]) -> CovaryWarning:
         by_reason.setdefault(reason, []).append(name)
     parts = [f"{_listed(names)} ({_one_line(why, 80)})" for why, names in by_reason.items()]
     return CovaryWarning(f"left out: {'; '.join(parts)}")
+
+
+def never_varies(names: Sequence[str]) -> CovaryWarning:
+    return CovaryWarning(f"not searched, since it never varies: {_listed(names)}")
 
 
 def no_header(path: str | os.PathLike[str]) -> CovaryWarning:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, overload
 
+from covary.names import printable
 from covary.table import as_frame
 
 
@@ -17,8 +18,8 @@ class Subspace:
 
     Parameters
     ----------
-    columns : tuple of str
-        The columns, in the order of the table.
+    columns : tuple
+        What the columns are called, in the order of the table: ``df[list(subspace.columns)]``.
     score : float
         Their score; with a target, how much of the target the other columns explain.
     pvalue, qvalue, family_pvalue : float or None
@@ -26,14 +27,14 @@ class Subspace:
         (false discovery rate), and for the best of the whole search. None if not tested.
     """
 
-    columns: tuple[str, ...]
+    columns: tuple[Any, ...]
     score: float
     pvalue: float | None = None
     qvalue: float | None = None
     family_pvalue: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.score:.4f}  {', '.join(self.columns)}"
+        return f"{self.score:.4f}  {', '.join(map(printable, self.columns))}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary that JSON knows."""
@@ -54,7 +55,7 @@ class SearchResult:
         What scored the sets, and what chose them.
     parameters : mapping
         Everything that was asked for, by name.
-    target : str or None
+    target : name or None
         The column that every set contains, and whose explanation is the score.
     rows : int
         How many rows the table has.
@@ -68,7 +69,7 @@ class SearchResult:
     measure: str
     strategy: str
     parameters: Mapping[str, Any]
-    target: str | None
+    target: Any
     rows: int
     scored: int
     complete: bool = True
@@ -95,13 +96,11 @@ class SearchResult:
 
     def summary(self) -> str:
         """Return in one line what was searched and how."""
-        best = f"the best {len(self)}" if len(self) < self.scored else f"all {len(self)}"
-        toward = f" by what explains {self.target}" if self.target is not None else ""
+        sets = f"{self.scored:,} scored set{'s' if self.scored != 1 else ''}"
+        best = f"the best {len(self)} of {sets}" if len(self) < self.scored else sets
+        toward = "" if self.target is None else f" by what explains {printable(self.target)}"
         unfinished = "" if self.complete else ", interrupted"
-        return (
-            f"{best} of {self.scored:,} scored sets{toward} "
-            f"({self.measure}, {self.strategy}, {self.rows:,} rows{unfinished})"
-        )
+        return f"{best}{toward} ({self.measure}, {self.strategy}, {self.rows:,} rows{unfinished})"
 
     def to_frame(self) -> Any:
         """Return one row per set, as the kind of frame that was searched.
@@ -128,4 +127,4 @@ class SearchResult:
 
     def to_json(self, **options: Any) -> str:
         """Return the result as JSON text; options go to `json.dumps`."""
-        return json.dumps(self.to_dict(), **{"allow_nan": False, **options})
+        return json.dumps(self.to_dict(), **{"allow_nan": False, "default": str, **options})

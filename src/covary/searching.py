@@ -26,12 +26,16 @@ from covary.prepare import Prepared, prepare
 from covary.results import SearchResult, Subspace
 from covary.runs import Description, RunFile
 from covary.strategies import Batch, Strategy
+from covary.table import Table, kind_of_frame, labels_of
 
 OnStage = Callable[[str, int, int], None]
 Found = tuple[tuple[int, ...], float]
 
 # How many of the best sets are kept to choose from where some will be left out again.
 POOL = 100_000
+
+# Weeks of work for any machine: the wrong question.
+MOST_SETS = 10**12
 
 
 class Search:
@@ -69,12 +73,20 @@ class Search:
         self.prune = bool(prune)
         self.fixed = 0 if target is None else 1
         self.scored = 0
+        self._stage = ("", 0)  # the one under way, and how many sets were scored before it
         self.complete = False
         # With a target, sets that explain no more than a part of them are always left out.
         self.best = _Best(POOL if prune or target is not None else self.top)
-        self.others = np.delete(
-            np.arange(len(prepared.names), dtype=np.int32), [] if target is None else [target]
-        )
+        varies = _varies(prepared)
+        if target is not None and prepared.entropies[target] == 0:
+            raise errors.constant_target(prepared.names[target])
+        if not varies.all():
+            errors.warn(errors.never_varies([prepared.names[c] for c in np.flatnonzero(~varies)]))
+        if target is not None:
+            varies[target] = False
+        self.others = np.flatnonzero(varies).astype(np.int32)
+        if self.n_candidates is not None and self.n_candidates > MOST_SETS:
+            raise errors.too_many_sets(self.n_candidates, MOST_SETS)
 
     @property
     def n_candidates(self) -> int | None:
@@ -108,14 +120,12 @@ class Search:
         """
         scorer = self._scorer()
         batches = self.strategy.batches(len(self.others), self.fixed)
-        stage, before = "", 0
         with engine.session(scorer.shared) as session:
             batch = next(batches, None)
             while batch is not None:
-                if batch.stage != stage:
-                    stage, before = batch.stage, self.scored
-                tell = _teller(on_progress, batch, self.scored - before)
-                scores = self._score(batch, scorer, session, kept, tell)
+                scores = self._score(
+                    batch, scorer, session, kept, self._teller(batch, on_progress)
+                )
                 try:
                     batch = batches.send(scores)
                 except StopIteration:
@@ -123,6 +133,20 @@ class Search:
         self.complete = True
         if kept is not None:
             kept.finish(self.found())
+
+    def _teller(self, batch: Batch, on_progress: OnStage | None) -> Callable[[int], None]:
+        """Return what tells progress: of the search if its end is known, else of the stage."""
+        if batch.stage != self._stage[0]:
+            self._stage = (batch.stage, self.scored)
+        total, before = batch.total, self.scored - self._stage[1]
+        if self.n_candidates is not None:
+            total, before = self.n_candidates, self.scored
+
+        def tell(done: int) -> None:
+            if on_progress is not None:
+                on_progress(batch.stage, before + done, total)
+
+        return tell
 
     def _scorer(self) -> Scorer:
         if self.target is None:
@@ -178,9 +202,10 @@ class Search:
             return _without_subsets(self.best.ranked, self.top)
         return self.best.ranked[: self.top]
 
-    def result(self, kind: str | None = None) -> SearchResult:
-        """Return what was found; ``kind`` is the library for frames of it."""
-        names = self.prepared.names
+    def result(self, data: Any = None) -> SearchResult:
+        """Return what was found, in terms of the data that was searched."""
+        labels = labels_of(data)
+        names = [labels.get(name, name) for name in self.prepared.names]
         return SearchResult(
             tuple(
                 Subspace(tuple(names[column] for column in columns), score)
@@ -193,7 +218,7 @@ class Search:
             rows=self.prepared.n_rows,
             scored=self.scored,
             complete=self.complete,
-            _kind=kind,
+            _kind=kind_of_frame(data),
         )
 
     # ------------------------------------------------------------ what was asked for
@@ -225,6 +250,13 @@ class Search:
                 **{name: version(name) for name in ("numpy", "numba")},
             },
         )
+
+
+def _varies(prepared: Prepared) -> npt.NDArray[np.bool_]:
+    """Return which columns have more than one value, or some missing cells beside the one."""
+    some_missing = (prepared.n_present > 0) & (prepared.n_present < prepared.n_rows)
+    varies: npt.NDArray[np.bool_] = (prepared.entropies > 0) | some_missing
+    return varies
 
 
 class _Best:
@@ -281,16 +313,6 @@ def _without_subsets(ranked: Sequence[Found], most: int) -> list[Found]:
     return sorted(kept, key=_rank)[:most]
 
 
-def _teller(on_progress: OnStage | None, batch: Batch, before: int) -> Callable[[int], None]:
-    """Return what tells the progress within a batch as progress within its stage."""
-
-    def tell(done: int) -> None:
-        if on_progress is not None:
-            on_progress(batch.stage, before + done, batch.total)
-
-    return tell
-
-
 def _fields(of: Any) -> dict[str, Any]:
     """Return the parameters of a measure or a strategy, as JSON knows them."""
     known = dataclasses.fields(of) if dataclasses.is_dataclass(of) else ()
@@ -325,12 +347,15 @@ def plan_search(
     if target is not None and columns is not None:
         columns = [*columns, *([] if target in columns else [target])]
     prepared = prepare(data, columns)
-    position = None if target is None else _position(target, prepared.names)
+    position = None if target is None else _position(target, prepared.table)
     return Search(prepared, measure, strategy, target=position, top=top, prune=prune)
 
 
-def _position(target: Any, names: Sequence[str]) -> int:
+def _position(target: Any, table: Table) -> int:
+    names = table.names
     for name in (target, f"x{target}" if isinstance(target, Integral) else target, str(target)):
         if name in names:
             return names.index(name)
+    if str(target) in dict(table.left_out):
+        raise errors.unusable_column(str(target), dict(table.left_out)[str(target)])
     raise errors.unknown_column(target, names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import NoReturn
@@ -10,6 +11,7 @@ from typing import NoReturn
 import click
 
 import covary
+from covary.names import printable
 
 COMMANDS = ("demo", "search", "score", "matrix", "measures")
 
@@ -46,11 +48,13 @@ def main() -> NoReturn:
 
 
 def _run() -> int:
-    from covary.cli.output import printable
     from covary.errors import CovaryError
 
     if sys.stdout is None:  # closed by whoever started us
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may not know all characters
+            stream.reconfigure(errors="replace")
     try:
         code = command.main(prog_name="covary", standalone_mode=False)
         sys.stdout.flush()

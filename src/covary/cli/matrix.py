@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from covary.cli import options, output
+from covary.names import printable
 
 
 def _writable(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
@@ -89,4 +90,4 @@ def command(
     if top:
         output.print_best_pairs(out, scores, prepared.names, top)
     if path is not None:
-        out.print(f"written to {output.printable(path)}", markup=False)
+        out.print(f"written to {printable(path)}", markup=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,20 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covary.errors import CovaryWarning
+from covary.names import printable
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     from rich.console import Console
     from rich.table import Table
-
-
-def printable(text: str) -> str:
-    """Return text with control characters spelled out, so that it cannot steer a terminal."""
-    return "".join(
-        repr(char)[1:-1] if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char
-        for char in text
-    )
 
 
 def cell(text: str) -> Any:
@@ -97,24 +89,29 @@ def stages() -> Iterator[Callable[[str, int, int], None] | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
     columns = (
         "{task.description}",
         BarColumn(),
-        MofNCompleteColumn(),
+        "{task.fields[counted]}",
         "{task.fields[rate]}",
-        TimeRemainingColumn(elapsed_when_finished=True),
+        TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("reading", total=None, rate="")
+        task = bars.add_task("starting", total=None, counted="", rate="")
         current = bars.tasks[0]
 
         def show(stage: str, done: int, total: int) -> None:
-            if current.description != stage or current.total != total:
-                bars.reset(task, description=stage, total=total, completed=done)
-            rate = f"{current.speed:,.0f}/s" if current.speed else ""
-            bars.update(task, completed=done, rate=rate)
+            if current.total != total:  # another job: its speed is not known yet
+                bars.reset(task, total=total, completed=done)
+            bars.update(
+                task,
+                description=stage,
+                completed=done,
+                counted=f"{done:,}/{total:,}",
+                rate=f"{current.speed:,.0f}/s" if current.speed else "",
+            )
 
         yield show
 

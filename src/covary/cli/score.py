@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covary.cli import options, output
+from covary.names import printable
 
 if TYPE_CHECKING:
     from covary.measures import Explanation
@@ -54,7 +55,7 @@ def print_explanation(explanation: Explanation) -> None:
     out.print(
         f"[bold]{explanation.measure} = {explanation.score:.4f}[/bold]   "
         f"({len(explanation.order)} columns, {explanation.rows} rows; "
-        f"first comes {escape(output.printable(explanation.order[0]))})"
+        f"first comes {escape(printable(explanation.order[0]))})"
     )
     steps = output.table("column", "#explained", "#rows", "by", "the column before")
     for step in explanation.steps:

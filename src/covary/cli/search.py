@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covary.cli import options, output
+from covary.names import printable
 
 if TYPE_CHECKING:
     from covary.results import SearchResult
@@ -88,7 +89,7 @@ def command(
     \b
     Examples:
       covary search wine.csv --top 10
-      covary search wine.csv --target quality --max-size 3
+      covary search wine.csv --target density --max-size 3
       covary search genes.parquet --run genes.covary     interrupted? add --resume
     """  # noqa: D301
     from covary.engines import find_engine
@@ -102,17 +103,18 @@ def command(
     found_measure = find_measure(measure, **parameters)
     found_strategy = find_strategy(strategy, max_size=max_size, beam=beam, parents=parents)
     interrupted = False
-    with output.notices(), output.stages() as on_progress:
-        search = plan_search(
-            file,
-            columns,
-            measure=found_measure,
-            strategy=found_strategy,
-            target=target,
-            top=top,
-            prune=prune,
-        )
-        with search.kept_in(run_file, resume=resume) as kept:
+    with output.stages() as on_progress:
+        with output.notices():
+            search = plan_search(
+                file,
+                columns,
+                measure=found_measure,
+                strategy=found_strategy,
+                target=target,
+                top=top,
+                prune=prune,
+            )
+        with output.notices(), search.kept_in(run_file, resume=resume) as kept:
             if search.n_candidates is not None:
                 click.echo(f"covary: {search.n_candidates:,} sets to score", err=True)
             try:
@@ -120,7 +122,7 @@ def command(
             except KeyboardInterrupt:
                 interrupted = True
     if interrupted:
-        where = f"; {output.printable(run_file)} keeps it, --resume goes on" if run_file else ""
+        where = f"; {printable(run_file)} keeps it, --resume goes on" if run_file else ""
         click.echo(f"covary: interrupted, this is the best so far{where}", err=True)
     result = search.result()
     if as_json:
@@ -137,6 +139,11 @@ def print_result(result: SearchResult) -> None:
     shown = [subspace for subspace in result if subspace.score > 0]
     if not shown:
         out.print("No set scores above 0: nothing was found.")
+        if result.measure == "uds":
+            out.print(
+                "uds is blind to weak dependence; --measure uds-unregularized is not, but takes "
+                "chance for it too."
+            )
         return
     what, columns = ("#score", "columns") if result.target is None else ("#explained", "by")
     listing = output.table("#", what, "", columns)
@@ -149,5 +156,6 @@ def print_result(result: SearchResult) -> None:
             output.cell(", ".join(names)),
         )
     out.print(listing)
-    if len(shown) < len(result):
-        out.print(f"The other {len(result) - len(shown):,} score 0.")
+    rest = len(result) - len(shown)
+    if rest:
+        out.print(f"{rest:,} of them {'score' if rest > 1 else 'scores'} 0, not shown.")

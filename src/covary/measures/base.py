@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from covary import errors
+from covary.names import printable
 from covary.prepare import Prepared, prepare
+from covary.table import labels_of
 
 OnProgress = Callable[[int, int], None]
 
@@ -52,10 +54,14 @@ class Step:
     rows: int
 
     def __str__(self) -> str:
+        target = printable(self.target)
         if not self.by:
-            return f"{self.target}: nothing explained, no column before it is worth cutting"
-        cut = f" ({self.given[-1]} {self.how_cut()})" if self.given[-1] in self.by else ""
-        return f"{self.target}: {self.explained:.4f} explained by {' and '.join(self.by)}{cut}"
+            return f"{target}: nothing explained, no column before it is worth cutting"
+        cut = (
+            f" ({printable(self.given[-1])} {self.how_cut()})" if self.given[-1] in self.by else ""
+        )
+        by = " and ".join(map(printable, self.by))
+        return f"{target}: {self.explained:.4f} explained by {by}{cut}"
 
     def how_cut(self, most: int = 5) -> str:
         """Return in words where the last of ``given`` is cut."""
@@ -91,8 +97,26 @@ class Explanation:
     rows: int
 
     def __str__(self) -> str:
-        head = f"{self.measure} = {self.score:.4f} for {' -> '.join(self.order)}"
+        order = " -> ".join(map(printable, self.order))
+        head = f"{self.measure} = {self.score:.4f} for {order}"
         return "\n  ".join([head, *map(str, self.steps)])
+
+    def relabelled(self, labels: Mapping[str, Any]) -> Explanation:
+        """Return the same with other words for the columns."""
+
+        def words(names: tuple[Any, ...]) -> tuple[Any, ...]:
+            return tuple(labels.get(name, name) for name in names)
+
+        steps = [
+            dataclasses.replace(
+                step,
+                target=labels.get(step.target, step.target),
+                given=words(step.given),
+                by=words(step.by),
+            )
+            for step in self.steps
+        ]
+        return dataclasses.replace(self, order=words(self.order), steps=tuple(steps))
 
     def to_dict(self) -> dict[str, Any]:
         """Return lists and dictionaries; cut points stay what they are.
@@ -167,7 +191,9 @@ class Measure(ABC):
     ) -> Explanation:
         """Return the score with the steps that it is made of, if the measure has such."""
         prepared = prepare(data, columns)
-        return self.explain_set(prepared, _at_least_two(prepared), on_progress)
+        explanation = self.explain_set(prepared, _at_least_two(prepared), on_progress)
+        labels = labels_of(data)
+        return explanation.relabelled(labels) if labels else explanation
 
     @abstractmethod
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:

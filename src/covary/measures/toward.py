@@ -44,6 +44,9 @@ class Toward:
         explained, ends, parts = chain.steps(
             columns, np.full_like(columns, self.target), chain.cubes.log_cells + np.array(log_bins)
         )
+        # A column that is left whole explains nothing more, not even by rounding.
+        whole = (parts == 1) & (chain.prepared.n_present[columns] == chain.prepared.n_rows)
+        explained[whole] = chain.known.explained[-1] if chain.columns else 0.0
         nothing = np.zeros_like(explained)
         return Extensions(chain.known, explained, explained, nothing, nothing, ends, parts)
 

@@ -1,7 +1,7 @@
 """Tables in: a file, a frame or an array becomes a `Table` of float columns."""
 
 from covary.table.intake import read_table
-from covary.table.labels import as_frame, kind_of_frame, label_matrix, write_table
+from covary.table.labels import as_frame, kind_of_frame, label_matrix, labels_of, write_table
 from covary.table.table import Column, Table
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "as_frame",
     "kind_of_frame",
     "label_matrix",
+    "labels_of",
     "read_table",
     "write_table",
 ]

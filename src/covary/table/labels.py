@@ -39,6 +39,14 @@ def label_matrix(scores: npt.NDArray[np.float64], names: Sequence[str], like: An
     return as_frame(labelled, kind_of_frame(like))
 
 
+def labels_of(data: Any) -> dict[str, Any]:
+    """Return what the columns of a pandas frame are called by their names, if that is not text."""
+    frame = _frame(data)
+    if frame is None or not frame.implementation.is_pandas_like():
+        return {}
+    return {str(each): each for each in frame.columns if not isinstance(each, str)}
+
+
 def kind_of_frame(data: Any) -> str | None:
     """Return the library whose frame the data is, or None for arrays, files and the rest."""
     frame = _frame(data)
@@ -62,7 +70,7 @@ def as_frame(columns: dict[str, Any], kind: str | None) -> Any:
 
 def _frame(data: Any) -> nw.DataFrame[Any] | None:
     """Return the data as narwhals sees it, without rows if it is lazy; None if it is no frame."""
-    if isinstance(data, (str, os.PathLike, Table, np.ndarray, list, tuple)):
+    if data is None or isinstance(data, (str, os.PathLike, Table, np.ndarray, list, tuple)):
         return None
     import narwhals as nw
 
