@@ -458,6 +458,9 @@ def test_an_unknown_target_is_told_the_nearest(table):
         ({"strategy": "exhaustive", "beam": 5}, "'exhaustive' has no parameter 'beam'"),
         ({"resume": True}, "run must be the file to resume"),
         ({"gamma": 1}, "measure 'uds' has no parameter 'gamma'"),
+        ({"maxsize": 3}, "search has no parameter 'maxsize'. Did you mean 'max_size'"),
+        ({"jobs": 3}, "search has no parameter 'jobs'. Did you mean 'n_jobs'"),
+        ({"bta": 3}, "measure 'uds' has no parameter 'bta'.* Did you mean 'beta'"),
         ({"max_size": 1}, "max_size must be a whole number from 2"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -57,7 +58,7 @@ def score(
     1.0
 
     """
-    return find_measure(measure, **parameters).score(data, columns)
+    return _measure(score, measure, parameters).score(data, columns)
 
 
 def explain(
@@ -92,7 +93,7 @@ def explain(
       x1: 1.0000 explained by x0 (x0 cut at 0.7996)
 
     """
-    return find_measure(measure, **parameters).explain(data, columns, on_progress)
+    return _measure(explain, measure, parameters).explain(data, columns, on_progress)
 
 
 def matrix(
@@ -132,7 +133,7 @@ def matrix(
            [0., 0., 0.]])
 
     """
-    found = find_measure(measure, **parameters)
+    found = _measure(matrix, measure, parameters)
     prepared = prepare(data, columns)
     scores = pairwise(prepared, found, n_jobs=n_jobs, on_progress=on_progress)
     return label_matrix(scores, prepared.names, like=data)
@@ -212,7 +213,7 @@ def search(
     searched = plan_search(
         data,
         columns,
-        measure=find_measure(measure, **parameters),
+        measure=_measure(search, measure, parameters),
         strategy=find_strategy(strategy, max_size=max_size, beam=beam, parents=parents),
         target=target,
         top=top,
@@ -223,6 +224,18 @@ def search(
     with searched.kept_in(run, resume=resume) as kept:
         searched.run(find_engine(engine, n_jobs), kept, on_progress)
     return searched.result(data)
+
+
+def _measure(
+    function: Callable[..., Any], measure: str | Measure, parameters: dict[str, Any]
+) -> Measure:
+    """Return the measure; a misspelt parameter may be one of the function that was called."""
+    found = find_measure(measure)
+    keywords = list(inspect.signature(function).parameters)
+    for name in parameters:
+        if not hasattr(found, name) and errors.is_misspelt(name, keywords):
+            raise errors.unknown_keyword(function.__name__, name, keywords)
+    return found.with_parameters(parameters)
 
 
 def pairwise(

@@ -276,6 +276,15 @@ def unknown_measure(name: object, known: Sequence[str]) -> ParameterError:
     )
 
 
+def is_misspelt(name: str, known: Sequence[str]) -> bool:
+    """Return whether a name is nearly one of those that are known."""
+    return bool(difflib.get_close_matches(name, known, n=1, cutoff=0.75))
+
+
+def unknown_keyword(function: str, name: str, known: Sequence[str]) -> ParameterError:
+    return ParameterError(f"{function} has no parameter '{name}'.{_nearest(name, known)}")
+
+
 def unknown_parameter(kind: str, of: str, name: str, known: Sequence[str]) -> ParameterError:
     has = f"its parameters are {_listed(known)}" if known else "it has none"
     return ParameterError(
