@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "kernels": {"numpy", "numba"},
     "measures": {"numpy", "covary.kernels", "covary.prepare", "covary.table"},
     "strategies": {"numpy", "networkx"},
-    "engines": {"joblib", "distributed"},
+    "engines": {"numpy", "joblib", "cloudpickle", "distributed"},
     "runs": {"numpy"},
     "results": {"covary.table"},
     "searching": {

@@ -349,7 +349,7 @@ class EngineError(CovaryError, RuntimeError):
 def unknown_engine(engine: object) -> ParameterError:
     return ParameterError(
         f"there is no engine {_quoted(engine)}: use 'threads', 'processes', 'dask', or the "
-        "address of a Dask scheduler such as tcp://host:8786"
+        "address of a Dask scheduler such as tcp://host:8786, or a distributed.Client"
     )
 
 
@@ -371,6 +371,14 @@ def no_scheduler(address: str, reason: object) -> EngineError:
     )
 
 
+def asynchronous_client() -> EngineError:
+    return EngineError("an asynchronous Dask client cannot be used: pass its scheduler's address")
+
+
+def closed_client() -> EngineError:
+    return EngineError("the Dask client is closed: pass an open one, or its scheduler's address")
+
+
 def no_dask_workers(address: str) -> EngineError:
     return EngineError(
         f"the Dask scheduler {_one_line(address)} has no workers: start some (dask worker ADDRESS)"
@@ -384,6 +392,13 @@ def lost_scheduler(address: str) -> EngineError:
 def lost_workers(reason: object) -> EngineError:
     return EngineError(
         f"Dask workers died again and again ({_one_line(reason, 120)}): have they enough memory?"
+    )
+
+
+def no_processes(reason: object) -> EngineError:
+    return EngineError(
+        f"no worker processes could be started here ({_one_line(reason, 80)}): use the threads "
+        "engine"
     )
 
 

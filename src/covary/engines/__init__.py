@@ -10,6 +10,8 @@ from covary.engines.dask import Dask
 from covary.engines.processes import Processes
 from covary.engines.threads import Threads
 
+SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
+
 __all__ = ["Dask", "Engine", "Processes", "Session", "Threads", "find_engine"]
 
 
@@ -30,7 +32,7 @@ def find_engine(engine: Any = "threads", n_jobs: int | None = None) -> Engine:
         return Processes(n_jobs)
     if engine == "dask":
         return Dask(None, n_jobs)
-    is_client = type(engine).__module__.partition(".")[0] == "distributed"
-    if is_client or (isinstance(engine, str) and "://" in engine):
+    is_client = type(engine).__module__ == "distributed.client"
+    if is_client or (isinstance(engine, str) and engine.partition("://")[0] in SCHEMES):
         return Dask(engine, n_jobs)
     raise errors.unknown_engine(engine)

@@ -41,7 +41,10 @@ class Session(ABC):
     def submit(self, task: Task, items: Any) -> Any:
         """Start ``timed(task, shared, items)`` on a worker and return its future."""
 
-    def recover(self, error: BaseException) -> None:
+    def succeeded(self, future: Any) -> None:  # noqa: B027
+        """Note that a task is done."""
+
+    def recover(self, future: Any, error: BaseException) -> None:
         """Get ready for another try after a task was lost; raise if that is hopeless."""
         raise error
 
@@ -65,9 +68,10 @@ class Session(ABC):
                 try:
                     seconds, results = future.result()
                 except self.lost as error:
-                    self.recover(error)
+                    self.recover(future, error)
                     self._begin(task, items, chunk, underway, done)
                     continue
+                self.succeeded(future)
                 self._learn(task, chunk[1] - chunk[0], seconds)
                 yield chunk[0], results
         finally:

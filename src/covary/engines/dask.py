@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing.resource_tracker import ensure_running
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from covary import errors
 from covary.engines.base import (
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 10
+# How often in a row what all tasks share is sent again before the workers are given up.
 TRIES = 10
 
 
@@ -49,17 +52,20 @@ class Dask(Engine):
             with _connected(self.where) as client:
                 yield _DaskSession(client, shared, self.n_jobs)
         else:
+            _refuse_unusable(self.where)
             yield _DaskSession(self.where, shared, self.n_jobs)
 
 
 class _DaskSession(Session):
     def __init__(self, client: Client, shared: Any, n_jobs: int | None) -> None:
         from distributed import CancelledError, KilledWorker
+        from distributed.comm.core import CommClosedError
 
-        self.lost = (CancelledError, KilledWorker, OSError)
+        self.lost = (CancelledError, KilledWorker, CommClosedError)
         self.client = client
         self.shared = shared
-        self.tries_left = TRIES
+        self.tries = 0
+        self.held_for: dict[Any, Any] = {}
         n_threads = self._threads()
         super().__init__(min(n_jobs, n_threads) if n_jobs is not None else n_threads)
         self.held = self._scatter()
@@ -81,15 +87,23 @@ class _DaskSession(Session):
             raise errors.lost_scheduler(self._address()) from None
 
     def submit(self, task: Task, items: Any) -> Any:
-        return self.client.submit(timed, task, self.held, items, pure=False)
+        future = self.client.submit(timed, task, self.held, items, pure=False)
+        self.held_for[future] = self.held
+        return future
 
-    def recover(self, error: BaseException) -> None:
+    def succeeded(self, future: Any) -> None:
+        del self.held_for[future]
+        self.tries = 0
+
+    def recover(self, future: Any, error: BaseException) -> None:
         """Send again what all tasks share: the workers that held it may be gone."""
-        self.tries_left -= 1
-        if self.tries_left == 0:
-            raise errors.lost_workers(error) from None
         if self.client.status != "running":
             raise errors.lost_scheduler(self._address()) from None
+        if self.held_for.pop(future) is not self.held:
+            return  # another task was lost with it, and that is done already
+        self.tries += 1
+        if self.tries > TRIES:
+            raise errors.lost_workers(error) from None
         self._threads()
         self.held = self._scatter()
 
@@ -112,7 +126,7 @@ def _local_client(n_jobs: int | None) -> Iterator[Client]:
                         silence_logs=logging.CRITICAL,
                     )
                 )
-        except RuntimeError as error:
+        except (RuntimeError, AssertionError) as error:
             raise errors.no_local_cluster(error) from None
         yield opened.enter_context(distributed.Client(cluster, set_as_default=False))
 
@@ -120,12 +134,65 @@ def _local_client(n_jobs: int | None) -> Iterator[Client]:
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
     distributed = _distributed()
+    _refuse_silence(address)
+    with _quiet():
+        try:
+            client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, TimeoutError, ValueError, TypeError, RuntimeError, ImportError) as error:
+            raise errors.no_scheduler(address, error) from None
+        with client:
+            yield client
+
+
+def _refuse_silence(address: str) -> None:
+    """Refuse an address at which no scheduler greets us: Dask would wait for it forever."""
     try:
-        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError as error:
         raise errors.no_scheduler(address, error) from None
-    with client:
-        yield client
+    if parts.scheme != "tcp":  # others do not greet first
+        return
+    if not parts.hostname or not port:
+        raise errors.no_scheduler(address, "it has no host or no port")
+    try:
+        with socket.create_connection((parts.hostname, port), CONNECT_SECONDS) as connection:
+            if not connection.recv(1):
+                raise errors.no_scheduler(address, "what is there hangs up")
+    except TimeoutError:
+        raise errors.no_scheduler(address, "nothing there answers") from None
+    except OSError as error:
+        raise errors.no_scheduler(address, error.strerror or error) from None
+
+
+def _refuse_unusable(client: Client) -> None:
+    if client.asynchronous:
+        raise errors.asynchronous_client()
+    if client.status != "running":
+        raise errors.closed_client()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what Dask logs about a lost connection from the terminal; covary says it."""
+    handlers = {
+        handler
+        for name in (
+            "distributed",
+            "distributed.client",
+            "distributed.core",
+            "distributed.batched",
+        )
+        for handler in logging.getLogger(name).handlers
+    }
+    levels = {handler: handler.level for handler in handlers}
+    try:
+        for handler in levels:
+            handler.setLevel(logging.CRITICAL + 1)
+        yield
+    finally:
+        for handler, level in levels.items():
+            handler.setLevel(level)
 
 
 def _distributed() -> Any:

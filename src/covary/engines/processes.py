@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from covary import errors
 from covary.engines.base import (
@@ -21,6 +24,8 @@ from covary.engines.base import (
     timed,
 )
 
+ALIGNMENT = 64
+
 
 class Processes(Engine):
     """An engine of ``n_jobs`` processes; all cores if None."""
@@ -30,24 +35,17 @@ class Processes(Engine):
 
     @contextmanager
     def session(self, shared: Any) -> Iterator[Session]:
-        import joblib
-        from joblib.externals.loky import ProcessPoolExecutor
-        from joblib.externals.loky.backend.resource_tracker import ensure_running
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
         folder = tempfile.mkdtemp(prefix="covary-")
         pool = None
         try:
-            path = str(Path(folder) / "shared")
             try:
-                joblib.dump(shared, path)
+                _write(shared, Path(folder))
             except OSError as error:
                 raise errors.unwritable(folder, error.strerror) from None
-            ensure_running()  # or it would let interrupts through again
-            with interrupts_held_back():
-                pool = ProcessPoolExecutor(self.n_jobs)
-                pool.submit(int)  # starts them all
-            yield _ProcessSession(self.n_jobs, pool, path)
+            pool = _started(self.n_jobs)
+            yield _ProcessSession(self.n_jobs, pool, folder)
         except BrokenProcessPool:
             raise errors.worker_died() from None
         finally:
@@ -57,23 +55,58 @@ class Processes(Engine):
 
 
 class _ProcessSession(Session):
-    def __init__(self, n_workers: int, pool: Any, path: str) -> None:
+    def __init__(self, n_workers: int, pool: Any, folder: str) -> None:
         super().__init__(n_workers)
         self.pool = pool
-        self.path = path
+        self.folder = folder
 
     def submit(self, task: Task, items: Any) -> Future[Any]:
-        future: Future[Any] = self.pool.submit(_run, task, self.path, items)
+        future: Future[Any] = self.pool.submit(_run, task, self.folder, items)
         return future
 
 
-def _run(task: Task, path: str, items: Any) -> tuple[float, Any]:
-    return timed(task, _shared(path), items)
+def _started(n_jobs: int) -> Any:
+    """Return a pool whose processes are started."""
+    from joblib.externals.loky import ProcessPoolExecutor
+    from joblib.externals.loky.backend.resource_tracker import ensure_running
+
+    ensure_running()  # or it would let interrupts through again
+    try:
+        with interrupts_held_back():
+            pool = ProcessPoolExecutor(n_jobs)
+            pool.submit(int)
+    except AssertionError as error:  # this process may have no children
+        raise errors.no_processes(error) from None
+    return pool
+
+
+def _write(shared: Any, folder: Path) -> None:
+    """Write what all tasks share: the arrays into one file, the rest into another.
+
+    By value where a worker cannot import it, such as a measure of the user's own script.
+    """
+    import cloudpickle
+
+    arrays: list[pickle.PickleBuffer] = []
+    rest = cloudpickle.dumps(shared, protocol=5, buffer_callback=arrays.append)
+    spans = []
+    with open(folder / "arrays", "wb") as file:
+        file.write(b"\0" * ALIGNMENT)  # a file to be mapped is never empty
+        for array in arrays:
+            file.write(b"\0" * (-file.tell() % ALIGNMENT))
+            begin = file.tell()
+            file.write(array.raw())
+            spans.append((begin, file.tell()))
+    (folder / "rest").write_bytes(pickle.dumps((rest, spans)))
 
 
 @lru_cache(maxsize=1)
-def _shared(path: str) -> Any:
-    """Return what the parent wrote for its workers a moment ago."""
-    import joblib
+def _shared(folder: str) -> Any:
+    """Return what the parent wrote for its workers a moment ago; arrays are not copied."""
+    rest, spans = pickle.loads((Path(folder) / "rest").read_bytes())  # noqa: S301
+    mapped = np.memmap(Path(folder) / "arrays", np.uint8, "r")
+    return pickle.loads(rest, buffers=[mapped[slice(*span)] for span in spans])  # noqa: S301
 
-    return joblib.load(path, mmap_mode="r")
+
+def _run(task: Task, folder: str, items: Any) -> tuple[float, Any]:
+    return timed(task, _shared(folder), items)

@@ -80,15 +80,6 @@ class Prepared:
         """Leave the table behind: what another process computes needs only the arrays."""
         return {name: vars(self)[name] for name in (*_ARRAYS, "names", "n_rows", "_bins")}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        for name in _ARRAYS:  # they may be maps of a file, which the kernels do not know
-            setattr(self, name, np.asarray(getattr(self, name)))
-        self._bins = {
-            beta: Bins(np.asarray(bins.codes), bins.counts, bins.ends)
-            for beta, bins in self._bins.items()
-        }
-
     def has_missing(self, position: int) -> bool:
         """Return whether a column has missing cells."""
         return bool(self.n_present[position] < self.n_rows)
