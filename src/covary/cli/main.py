@@ -13,6 +13,7 @@ import click
 import covary
 from covary.names import printable
 
+INTERRUPTED = 130
 COMMANDS = ("demo", "search", "score", "matrix", "measures")
 
 
@@ -44,7 +45,12 @@ def command() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 refused, 2 misused, 130 interrupted."""
-    sys.exit(_run())
+    code = _run()
+    if code == INTERRUPTED:
+        # Python would end itself by the signal instead, if that came while something was loaded.
+        sys.stdout.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _run() -> int:
@@ -67,7 +73,7 @@ def _run() -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("covary: interrupted", err=True)
-        return 130
+        return INTERRUPTED
     except MemoryError:
         click.echo("covary: not enough memory for this table", err=True)
         return 1

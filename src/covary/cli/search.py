@@ -12,8 +12,6 @@ from covary.names import printable
 if TYPE_CHECKING:
     from covary.results import SearchResult
 
-INTERRUPTED = 130
-
 
 @click.command("search")
 @options.file
@@ -129,7 +127,7 @@ def command(
         output.print_json(result.to_dict())
     else:
         print_result(result)
-    return INTERRUPTED if interrupted else 0
+    return 130 if interrupted else 0
 
 
 def print_result(result: SearchResult) -> None:

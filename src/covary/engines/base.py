@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 from covary import errors
 
@@ -27,6 +27,15 @@ class Engine(ABC):
         """Return a context in which tasks run, all with the same ``shared``."""
 
 
+class _Chunk(NamedTuple):
+    """Items first:last, handed out after so many recoveries, lost so often before."""
+
+    first: int
+    last: int
+    recoveries: int
+    times_lost: int = 0
+
+
 class Session(ABC):
     """Workers that hold what all tasks share."""
 
@@ -36,16 +45,14 @@ class Session(ABC):
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
         self._sizes: dict[Task, int] = {}
+        self._recoveries = 0
 
     @abstractmethod
     def submit(self, task: Task, items: Any) -> Any:
         """Start ``timed(task, shared, items)`` on a worker and return its future."""
 
-    def succeeded(self, future: Any) -> None:  # noqa: B027
-        """Note that a task is done."""
-
-    def recover(self, future: Any, error: BaseException) -> None:
-        """Get ready for another try after a task was lost; raise if that is hopeless."""
+    def recover(self, error: BaseException, times: int) -> None:
+        """Get ready for another try of a task that was lost so often; raise if it is hopeless."""
         raise error
 
     def run(self, task: Task, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
@@ -55,40 +62,36 @@ class Session(ABC):
         whatever an item costs. What is under way is given up when the caller stops listening.
         """
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        underway: dict[Any, tuple[int, int]] = {}
+        underway: dict[Any, _Chunk] = {}
         begun = 0
+
+        def begin(chunk: _Chunk) -> None:
+            future = self.submit(task, items[chunk.first : chunk.last])
+            underway[future] = chunk
+            future.add_done_callback(done.put)
+
         try:
             while begun < len(items) or underway:
                 while begun < len(items) and len(underway) < 2 * self.n_workers:
                     size = self._next_size(task, len(items) - begun)
-                    self._begin(task, items, (begun, begun + size), underway, done)
+                    begin(_Chunk(begun, begun + size, self._recoveries))
                     begun += size
                 future = _next_done(done)
                 chunk = underway.pop(future)
                 try:
                     seconds, results = future.result()
                 except self.lost as error:
-                    self.recover(future, error)
-                    self._begin(task, items, chunk, underway, done)
+                    if chunk.recoveries == self._recoveries:  # else lost together with another
+                        self.recover(error, chunk.times_lost + 1)
+                        self._recoveries += 1
+                    again = chunk._replace(recoveries=self._recoveries)
+                    begin(again._replace(times_lost=chunk.times_lost + 1))
                     continue
-                self.succeeded(future)
-                self._learn(task, chunk[1] - chunk[0], seconds)
-                yield chunk[0], results
+                self._learn(task, chunk.last - chunk.first, seconds)
+                yield chunk.first, results
         finally:
             for future in underway:
                 future.cancel()
-
-    def _begin(
-        self,
-        task: Task,
-        items: Sequence[Any],
-        chunk: tuple[int, int],
-        underway: dict[Any, tuple[int, int]],
-        done: queue.SimpleQueue[Any],
-    ) -> None:
-        future = self.submit(task, items[slice(*chunk)])
-        underway[future] = chunk
-        future.add_done_callback(done.put)
 
     def _next_size(self, task: Task, left: int) -> int:
         """Return how many items to hand out: less toward the end, so that all finish together."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from multiprocessing.resource_tracker import ensure_running
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from covary import errors
 from covary.engines.base import (
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 10
-# How often in a row what all tasks share is sent again before the workers are given up.
-TRIES = 10
+# How often one task may be lost before the workers are given up.
+TRIES = 5
 
 
 class Dask(Engine):
@@ -53,7 +54,8 @@ class Dask(Engine):
                 yield _DaskSession(client, shared, self.n_jobs)
         else:
             _refuse_unusable(self.where)
-            yield _DaskSession(self.where, shared, self.n_jobs)
+            with _place_for_others():
+                yield _DaskSession(self.where, shared, self.n_jobs)
 
 
 class _DaskSession(Session):
@@ -64,8 +66,6 @@ class _DaskSession(Session):
         self.lost = (CancelledError, KilledWorker, CommClosedError)
         self.client = client
         self.shared = shared
-        self.tries = 0
-        self.held_for: dict[Any, Any] = {}
         n_threads = self._threads()
         super().__init__(min(n_jobs, n_threads) if n_jobs is not None else n_threads)
         self.held = self._scatter()
@@ -73,36 +73,25 @@ class _DaskSession(Session):
     def _threads(self) -> int:
         try:
             self.client.wait_for_workers(1, timeout=CONNECT_SECONDS)
-            return sum(self.client.nthreads().values()) or 1  # type: ignore[no-untyped-call]
+            return sum(self.client.nthreads().values()) or 1
         except (OSError, TimeoutError):
             raise errors.no_dask_workers(self._address()) from None
 
     def _scatter(self) -> Any:
         try:
             # Not hashed: what is sent twice is wanted twice.
-            return self.client.scatter(  # type: ignore[no-untyped-call]
-                self.shared, broadcast=True, hash=False
-            )
+            return self.client.scatter(self.shared, broadcast=True, hash=False)
         except (OSError, TimeoutError):
             raise errors.lost_scheduler(self._address()) from None
 
     def submit(self, task: Task, items: Any) -> Any:
-        future = self.client.submit(timed, task, self.held, items, pure=False)
-        self.held_for[future] = self.held
-        return future
+        return self.client.submit(timed, task, self.held, items, pure=False)
 
-    def succeeded(self, future: Any) -> None:
-        del self.held_for[future]
-        self.tries = 0
-
-    def recover(self, future: Any, error: BaseException) -> None:
+    def recover(self, error: BaseException, times: int) -> None:
         """Send again what all tasks share: the workers that held it may be gone."""
         if self.client.status != "running":
             raise errors.lost_scheduler(self._address()) from None
-        if self.held_for.pop(future) is not self.held:
-            return  # another task was lost with it, and that is done already
-        self.tries += 1
-        if self.tries > TRIES:
+        if times > TRIES:
             raise errors.lost_workers(error) from None
         self._threads()
         self.held = self._scatter()
@@ -123,6 +112,9 @@ def _local_client(n_jobs: int | None) -> Iterator[Client]:
                         n_workers=n_jobs,
                         threads_per_worker=1,
                         dashboard_address="127.0.0.1:0",
+                        local_directory=opened.enter_context(
+                            TemporaryDirectory(prefix="covary-", ignore_cleanup_errors=True)
+                        ),
                         silence_logs=logging.CRITICAL,
                     )
                 )
@@ -134,35 +126,38 @@ def _local_client(n_jobs: int | None) -> Iterator[Client]:
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
     distributed = _distributed()
-    _refuse_silence(address)
     with _quiet():
+        _refuse_other_servers(address)
         try:
             client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, TimeoutError, ValueError, TypeError, RuntimeError, ImportError) as error:
+        except (OSError, TimeoutError) as error:
             raise errors.no_scheduler(address, error) from None
         with client:
             yield client
 
 
-def _refuse_silence(address: str) -> None:
-    """Refuse an address at which no scheduler greets us: Dask would wait for it forever."""
+def _refuse_other_servers(address: str) -> None:
+    """Refuse an address at which no scheduler answers, before a client waits for it forever."""
     try:
-        parts = urlsplit(address)
-        port = parts.port
-    except ValueError as error:
-        raise errors.no_scheduler(address, error) from None
-    if parts.scheme != "tcp":  # others do not greet first
-        return
-    if not parts.hostname or not port:
-        raise errors.no_scheduler(address, "it has no host or no port")
+        with ThreadPoolExecutor(1) as thread:  # there may be an event loop in this one
+            kind = thread.submit(asyncio.run, _kind_of_server(address)).result()
+    except (OSError, TimeoutError, ValueError, TypeError, MemoryError, ImportError) as error:
+        raise errors.no_scheduler(address, error or type(error).__name__) from None
+    if kind != "Scheduler":
+        raise errors.no_scheduler(address, f"it is the address of a {kind}")
+
+
+async def _kind_of_server(address: str) -> str:
+    from distributed import Security
+    from distributed.core import rpc
+
+    security = Security().get_connection_args("client")
+    server = rpc(address, timeout=CONNECT_SECONDS, connection_args=security)
     try:
-        with socket.create_connection((parts.hostname, port), CONNECT_SECONDS) as connection:
-            if not connection.recv(1):
-                raise errors.no_scheduler(address, "what is there hangs up")
-    except TimeoutError:
-        raise errors.no_scheduler(address, "nothing there answers") from None
-    except OSError as error:
-        raise errors.no_scheduler(address, error.strerror or error) from None
+        async with asyncio.timeout(CONNECT_SECONDS):
+            return str((await server.identity())["type"])
+    finally:
+        await server.close_rpc()
 
 
 def _refuse_unusable(client: Client) -> None:
@@ -170,6 +165,22 @@ def _refuse_unusable(client: Client) -> None:
         raise errors.asynchronous_client()
     if client.status != "running":
         raise errors.closed_client()
+
+
+@contextmanager
+def _place_for_others() -> Iterator[None]:
+    """Inside a Dask task, give back its thread: it may be the only one there is."""
+    from distributed import rejoin, secede
+    from distributed.threadpoolexecutor import thread_state
+
+    if not getattr(thread_state, "proceed", False):
+        yield
+        return
+    secede()
+    try:
+        yield
+    finally:
+        rejoin()
 
 
 @contextmanager

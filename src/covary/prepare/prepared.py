@@ -41,7 +41,7 @@ class Prepared:
 
     Attributes
     ----------
-    table : the table itself
+    table : the table itself; left behind when this goes to another process
     names, n_rows : of the table
     orders : rows by ascending value, rows with a missing cell last
     values : the sorted values; only the first ``n_present`` mean anything
