@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "kernels": {"numpy", "numba"},
     "measures": {"numpy", "covary.kernels", "covary.prepare", "covary.table"},
     "strategies": {"numpy", "networkx"},
-    "engines": {"numpy", "joblib", "cloudpickle", "distributed"},
+    "engines": {"numpy", "joblib", "cloudpickle", "dask", "distributed"},
     "runs": {"numpy"},
     "results": {"covary.table"},
     "searching": {

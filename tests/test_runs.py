@@ -966,7 +966,7 @@ def test_ctrl_c_while_workers_start_is_no_traceback(big, engine):
         wait_until(lambda process=process: len(living(process.pid)) > 2, process)
         time.sleep(seconds)
         out, err = interrupt(process, group=True, within=20)
-        assert json.loads(out)["complete"] is False
+        assert '"complete": false' in out
         assert all(line.startswith("covary: ") for line in err.splitlines()), err
 
 

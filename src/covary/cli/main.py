@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import io
 import os
@@ -48,6 +49,7 @@ def main() -> NoReturn:
     code = _run()
     if code == INTERRUPTED:
         # Python would end itself by the signal instead, if that came while something was loaded.
+        atexit._run_exitfuncs()
         sys.stdout.flush()
         os._exit(code)
     sys.exit(code)

@@ -10,6 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from multiprocessing.resource_tracker import ensure_running
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -124,6 +125,7 @@ def interrupts_held_back() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or os.name == "nt":
         yield
         return
+    ensure_running()  # Python's own tracker of processes would let interrupts through again
     came: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])

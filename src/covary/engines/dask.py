@@ -7,7 +7,6 @@ import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from multiprocessing.resource_tracker import ensure_running
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -103,8 +102,13 @@ class _DaskSession(Session):
 @contextmanager
 def _local_client(n_jobs: int | None) -> Iterator[Client]:
     distributed = _distributed()
-    ensure_running()  # or it would let interrupts through again
+    import dask.config
+
     with ExitStack() as opened:
+        folder = opened.enter_context(
+            TemporaryDirectory(prefix="covary-", ignore_cleanup_errors=True)
+        )
+        opened.enter_context(dask.config.set({"temporary-directory": folder}))
         try:
             with interrupts_held_back():
                 cluster = opened.enter_context(
@@ -112,9 +116,6 @@ def _local_client(n_jobs: int | None) -> Iterator[Client]:
                         n_workers=n_jobs,
                         threads_per_worker=1,
                         dashboard_address="127.0.0.1:0",
-                        local_directory=opened.enter_context(
-                            TemporaryDirectory(prefix="covary-", ignore_cleanup_errors=True)
-                        ),
                         silence_logs=logging.CRITICAL,
                     )
                 )

@@ -68,9 +68,7 @@ class _ProcessSession(Session):
 def _started(n_jobs: int) -> Any:
     """Return a pool whose processes are started."""
     from joblib.externals.loky import ProcessPoolExecutor
-    from joblib.externals.loky.backend.resource_tracker import ensure_running
 
-    ensure_running()  # or it would let interrupts through again
     try:
         with interrupts_held_back():
             pool = ProcessPoolExecutor(n_jobs)
