@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "strategies": {"numpy", "networkx"},
     "engines": {"numpy", "joblib", "cloudpickle", "dask", "distributed"},
     "runs": {"numpy"},
+    "ranking": {"numpy"},
     "results": {"covary.table"},
     "searching": {
         "numpy",
@@ -36,6 +37,7 @@ MAY_IMPORT = {
         "covary.strategies",
         "covary.engines",
         "covary.runs",
+        "covary.ranking",
         "covary.results",
         "covary.table",
     },

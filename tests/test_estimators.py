@@ -62,6 +62,12 @@ def test_supervised_it_selects_what_explains_y(frame):
     assert fitted.subspaces_[0].columns == ("a", "y")
 
 
+def test_a_column_called_y_is_not_taken_for_the_target(frame):
+    X, y = frame[["noise", "a"]].rename(columns={"a": "y"}), frame["b"]
+    fitted = SubspaceSearch(supervised=True, top=1).fit(X, y)
+    assert list(fitted.get_feature_names_out()) == ["y"]
+
+
 def test_it_takes_its_place_in_a_pipeline(frame):
     X, y = frame[["noise", "a", "more"]], frame["b"]
     pipeline = make_pipeline(StandardScaler(), SubspaceSearch(supervised=True))

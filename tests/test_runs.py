@@ -22,6 +22,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from covary import api
 from covary.cli.main import _run
 from covary.errors import RunError
 from covary.runs import Description, RunFile
@@ -224,10 +225,25 @@ def test_a_search_that_is_killed_thirty_times_ends_as_if_undisturbed(tmp_path, s
 KILLED_AT_EVERY_STATEMENT = """
 import os, signal, sqlite3, sys
 import covary
-from covary.engines import Threads
+from concurrent.futures import Future
+from contextlib import nullcontext
+from covary.engines import Engine, Session
+from covary.engines.base import timed
 from covary.measures import find_measure
 from covary.searching import plan_search
 from covary.strategies import find_strategy
+
+class Here(Engine, Session):
+    # Without threads, which do not survive a fork.
+
+    def session(self, shared):
+        self.shared = shared
+        return nullcontext(self)
+
+    def submit(self, task, items):
+        future = Future()
+        future.set_result(timed(task, self.shared, items))
+        return future
 
 table, folder = sys.argv[1:]
 covary.score(table)
@@ -249,7 +265,7 @@ def child(most):
         return connection
     sqlite3.connect = watched
     with search.kept_in(os.path.join(folder, f"{most}.covary"), resume=True) as kept:
-        search.run(Threads(1), kept)
+        search.run(Here(1), kept)
 
 for most in [*range(30), *range(30, 500, 3)]:
     process = os.fork()
@@ -989,6 +1005,27 @@ def test_ctrl_c_without_a_run_file_prints_the_best_so_far(big, as_json):
 
 
 # ---------------------------------------------------------------- what it holds
+
+
+def test_scores_are_on_disk_before_their_batch_is_done(small, tmp_path, monkeypatch):
+    monkeypatch.setattr("covary.runs.file.COMMIT_SECONDS", -1)
+    description = Description({"measure": "uds"}, 3, [("a", "0")], {"covary": "0"})
+    run = RunFile.open(tmp_path / "run.covary", description, resume=False)
+    run.save(np.array([4]), np.array([[0, 1]], np.int32), np.array([0.5]))
+    assert n_candidates_in_place(tmp_path / "run.covary") == 1
+    run.close()
+
+
+def test_other_ways_to_write_the_same_search_resume_it(tmp_path):
+    cells = np.random.default_rng(0).normal(size=(200, 3))
+    cells[0] = 0.0
+    cells[1, 0] = np.nan
+    whole = api.search(cells, run=tmp_path / "run.covary", beta=np.int64(10))
+    cells[0] = -0.0
+    cells[1, 0] = np.array([0x7FF8000000000123], np.uint64).view(float)[0]
+    again = api.search(cells, run=tmp_path / "run.covary", beta=10, resume=True)
+    assert again == whole
+    assert again.parameters["measure_parameters"]["beta"] == 10
 
 
 @pytest.mark.parametrize(

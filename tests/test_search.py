@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from tables import tables
 
 import covary
-from covary import SearchResult, Subspace
+from covary import SearchResult, Subspace, searching
 from covary.engines import Threads
 from covary.errors import ColumnError, ParameterError
-from covary.measures import find_measure
+from covary.measures import find_measure, prefixes
 from covary.prepare import prepare
 from covary.searching import Search, plan_search
-from covary.strategies import Beam, find_strategy
+from covary.strategies import Beam, base, exhaustive, find_strategy
 
 DATA = Path(__file__).parent / "data"
 MEASURES = ("uds", "uds-unregularized")
@@ -118,6 +118,77 @@ def test_exhaustive_search_scores_every_set_as_if_alone(table, measure):
     assert [(positions(each), each.score) for each in found] == naive.ranked(scores)
 
 
+@settings(max_examples=40)
+@given(
+    table=tables(rows=(5, 60), columns=(3, 7)),
+    beam=st.integers(1, 20),
+    measure=st.sampled_from(MEASURES),
+    strategy=st.sampled_from(["beam", "exhaustive"]),
+    target=st.booleans(),
+)
+def test_nothing_depends_on_where_the_work_is_cut(table, beam, measure, strategy, target):
+    options = {"measure": measure, "strategy": strategy, "top": 10**6}
+    options |= {"beam": beam} if strategy == "beam" else {}
+    if target:
+        assume(len(set(table[~np.isnan(table[:, 0]), 0].tolist())) > 1)
+        options["target"] = 0
+    whole = covary.search(table, n_jobs=1, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "BATCH", 5)
+        patch.setattr(prefixes, "ROWS_PER_ITEM", 3 * len(table))
+        patch.setattr(prefixes, "SETS_TO_ORDER", 2)
+        patch.setattr(exhaustive, "REMEMBER", 3)
+        assert covary.search(table, n_jobs=3, **options) == whole
+
+
+@pytest.mark.parametrize("strategy", ["beam", "exhaustive"])
+def test_of_equal_scores_those_are_remembered_that_are_built_on(monkeypatch, strategy):
+    monkeypatch.setattr(base, "BATCH", 5)
+    built_on = []
+    original = prefixes.extend_prefixes
+
+    def watched(shared, items):
+        built_on.extend(item.known is not None for item in items if len(item.columns) > 1)
+        return original(shared, items)
+
+    monkeypatch.setattr(prefixes, "extend_prefixes", watched)
+    noise = np.random.default_rng(0).normal(size=(2000, 9))
+    options = {"beam": 12} if strategy == "beam" else {}
+    found = covary.search(noise, strategy=strategy, max_size=4, **options)
+    assert {each.score for each in found} == {0.0}
+    assert built_on
+    assert all(built_on)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), n_columns=st.integers(3, 6), target=st.booleans())
+def test_the_order_of_columns_that_are_alike_changes_no_score(seed, n_columns, target):
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.random(40).round(rng.integers(1, 4)))
+    cells = np.column_stack([rng.permutation(values) for _ in range(n_columns)])
+    cells[:, 1] = cells[::-1, 0]
+    cells[rng.random(cells.shape) < rng.choice([0.0, 0.1])] = np.nan
+    cells = np.column_stack([cells, (cells[:, 0] > values[20]) + 0.3 * rng.random(40)])
+    order = rng.permutation(n_columns + 1)
+    options = {"strategy": "exhaustive", "beta": 5, "top": 10**6, "max_size": 4}
+    names = [{"target": n_columns}, {"target": int(np.argsort(order)[n_columns])}]
+    one = covary.search(cells, **options, **(names[0] if target else {}))
+    other = covary.search(cells[:, order], **options, **(names[1] if target else {}))
+    back = {
+        tuple(sorted(order[list(columns)].tolist())): score
+        for columns, score in as_dict(other).items()
+    }
+    assert back == as_dict(one)
+
+
+def test_columns_of_equal_entropy_come_after_those_of_higher():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        low = rng.random(300) ** 6
+        cells = np.column_stack([low, rng.random(300), rng.permutation(low)])
+        assert covary.explain(cells).order[0] == "x1"
+
+
 def test_columns_of_equal_entropy_change_nothing():
     rng = np.random.default_rng(3)
     ranks = np.column_stack([rng.permutation(np.arange(200.0)) for _ in range(7)])
@@ -140,8 +211,6 @@ def test_what_is_remembered_is_the_beam(table):
 
 @pytest.mark.parametrize("strategy", ["beam", "exhaustive"])
 def test_a_set_whose_prefix_was_kept_costs_one_step(table, monkeypatch, strategy):
-    from covary.measures import prefixes
-
     steps = []
     restored = []
     original = prefixes.extend_prefixes
@@ -183,6 +252,38 @@ def test_a_target_is_explained_as_much_as_it_is_naively(table, beta, regularize,
         assert each.score == pytest.approx(naively, abs=1e-9)
 
 
+@settings(max_examples=30)
+@given(table=tables(rows=(10, 60), columns=(4, 4)), regularize=st.booleans())
+def test_every_score_toward_a_target_is_the_naive_one(table, regularize):
+    assume(len(set(table[~np.isnan(table[:, 0]), 0].tolist())) > 1)
+    columns = [table[:, at].tolist() for at in range(4)]
+    weights = [naive.entropy_weight(column, "range") for column in columns[1:]]
+    assume(len({round(weight, 9) for weight in weights}) == 3)
+    scorer = covary.UDS(beta=5, regularize=regularize).target_scorer(prepare(table), 0)
+    with Threads(1).session(scorer.shared) as session:
+        for size in (1, 2, 3):
+            sets = np.array(list(itertools.combinations((1, 2, 3), size)), np.int32)
+            for which, scores in scorer.score(sets, session.run, remember=2):
+                for others, score in zip(sets[which].tolist(), scores, strict=True):
+                    chosen = [columns[at] for at in others]
+                    naively = naive.explained(columns[0], chosen, 5, regularize)
+                    assert score == pytest.approx(naively, abs=1e-9)
+
+
+def test_a_full_list_forgets_nothing_that_belongs_to_the_result(monkeypatch):
+    rng = np.random.default_rng(0)
+    cells = rng.random((300, 30))
+    cells[:, 0] = np.argsort(np.argsort(cells[:, 1])) >= 240
+    cells[:, 2] = cells[:, 0] + 0.5 * rng.random(300)
+    noise = rng.normal(size=(1000, 7))
+    options = {"strategy": "exhaustive", "max_size": 4, "top": 40}
+    whole = covary.search(cells, target=0, **options)
+    pruned = covary.search(noise, prune=True, **options)
+    monkeypatch.setattr(searching, "POOL", 40)
+    assert covary.search(cells, target=0, **options) == whole
+    assert set(covary.search(noise, prune=True, **options)) <= set(pruned)
+
+
 def test_every_set_contains_the_target_and_says_more_than_its_parts(table):
     found = covary.search(table, target=7, top=1000, measure="uds-unregularized", max_size=4)
     scores = as_dict(found)
@@ -206,8 +307,12 @@ def test_search_and_target_give_the_same_pairs(table):
 
 
 def test_the_target_need_not_be_among_the_columns(table):
-    found = covary.search(table, ["x1", "x3"], target="x4", max_size=2)
-    assert {each.columns for each in found} == {("x1", "x4"), ("x3", "x4")}
+    for columns, target in ((["x1", "x3"], "x4"), ([1, 3, 4], "x4"), (["x4", "x1", "x3"], 4)):
+        found = covary.search(table, columns, target=target, max_size=2)
+        assert {frozenset(each.columns) for each in found} == {
+            frozenset({"x1", "x4"}),
+            frozenset({"x3", "x4"}),
+        }
 
 
 # ---------------------------------------------------------------- what is listed

@@ -336,7 +336,7 @@ def too_many_sets(n_sets: int, most: int) -> ParameterError:
 
 
 def strategy_without_target(name: str) -> ParameterError:
-    return ParameterError(f"strategy '{name}' takes no target: use 'beam' or 'exhaustive'")
+    return ParameterError(f"strategy '{name}' takes no target: use another, such as 'beam'")
 
 
 # ---------------------------------------------------------------- engines

@@ -6,13 +6,10 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import reduce
 from importlib.metadata import version
 from numbers import Integral
-from operator import and_
 from platform import python_version
 from typing import Any
 
@@ -23,13 +20,13 @@ from covary import __version__, errors
 from covary.engines import Engine, Session
 from covary.measures import Measure, Scorer
 from covary.prepare import Prepared, prepare
+from covary.ranking import Best, Found, LargestBest, SmallestBest
 from covary.results import SearchResult, Subspace
 from covary.runs import Description, RunFile
 from covary.strategies import Batch, Strategy
 from covary.table import Table, kind_of_frame, labels_of
 
 OnStage = Callable[[str, int, int], None]
-Found = tuple[tuple[int, ...], float]
 
 # How many of the best sets are kept to choose from where some will be left out again.
 POOL = 100_000
@@ -46,7 +43,8 @@ class Search:
     prepared, measure, strategy : what is searched, with what, and how
     target : the position of the column that every set has to contain, if any
     top : how many sets to report
-    prune : whether to leave out sets of which a superset scores at least as high
+    prune : whether to leave out sets of which a superset scores at least as high; with a target,
+        sets that explain no more than a part of them are left out whatever this is
     """
 
     def __init__(
@@ -75,8 +73,7 @@ class Search:
         self.scored = 0
         self._stage = ("", 0)  # the one under way, and how many sets were scored before it
         self.complete = False
-        # With a target, sets that explain no more than a part of them are always left out.
-        self.best = _Best(POOL if prune or target is not None else self.top)
+        self.best = self._best()
         varies = _varies(prepared)
         if target is not None and prepared.entropies[target] == 0:
             raise errors.constant_target(prepared.names[target])
@@ -87,6 +84,12 @@ class Search:
         self.others = np.flatnonzero(varies).astype(np.int32)
         if self.n_candidates is not None and self.n_candidates > MOST_SETS:
             raise errors.too_many_sets(self.n_candidates, MOST_SETS)
+
+    def _best(self) -> Best:
+        pool = max(POOL, self.top)
+        if self.target is not None:
+            return SmallestBest(pool, self.target)
+        return LargestBest(pool) if self.prune else Best(self.top)
 
     @property
     def n_candidates(self) -> int | None:
@@ -196,11 +199,7 @@ class Search:
 
     def found(self) -> list[Found]:
         """Return the positions and scores of the best sets, best first."""
-        if self.target is not None:
-            return _without_supersets(self.best.ranked, self.top)
-        if self.prune:
-            return _without_subsets(self.best.ranked, self.top)
-        return self.best.ranked[: self.top]
+        return self.best.listed(self.top)
 
     def result(self, data: Any = None) -> SearchResult:
         """Return what was found, in terms of the data that was searched."""
@@ -259,66 +258,16 @@ def _varies(prepared: Prepared) -> npt.NDArray[np.bool_]:
     return varies
 
 
-class _Best:
-    """The best sets so far; of equal scores the smaller sets, then the earlier columns."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.ranked: list[Found] = []
-
-    def add(self, sets: npt.NDArray[np.int32], scores: npt.NDArray[np.float64]) -> None:
-        """Take in sets that come after all others: larger ones, or of later columns."""
-        if len(self.ranked) == self.most:
-            better = scores > self.ranked[-1][1]
-            sets, scores = sets[better], scores[better]
-        best = np.argsort(-scores, kind="stable")[: self.most]
-        columns = map(tuple, sets[best].tolist())
-        self.ranked += zip(columns, scores[best].tolist(), strict=True)
-        self.ranked.sort(key=_rank)
-        del self.ranked[self.most :]
-
-
-def _rank(found: Found) -> tuple[float, int, tuple[int, ...]]:
-    columns, score = found
-    return -score, len(columns), columns
-
-
-def _without_supersets(ranked: Sequence[Found], most: int) -> list[Found]:
-    """Return the best sets of which no part is among them already."""
-    kept: list[Found] = []
-    parts: list[frozenset[int]] = []
-    for found in ranked:
-        columns = frozenset(found[0])
-        if not any(part <= columns for part in parts):
-            kept.append(found)
-            parts.append(columns)
-            if len(kept) == most:
-                break
-    return kept
-
-
-def _without_subsets(ranked: Sequence[Found], most: int) -> list[Found]:
-    """Return the best sets that are part of no other set with as high a score."""
-    kept: list[Found] = []
-    holding: defaultdict[int, int] = defaultdict(int)  # for each column, a bit for each kept set
-    # Of equal scores the larger sets first: they decide about the smaller.
-    for found in sorted(ranked, key=lambda found: (-found[1], -len(found[0]), found[0])):
-        columns, score = found
-        if len(kept) >= most and score < kept[most - 1][1]:
-            break
-        if not reduce(and_, (holding[column] for column in columns)):
-            for column in columns:
-                holding[column] |= 1 << len(kept)
-            kept.append(found)
-    return sorted(kept, key=_rank)[:most]
-
-
 def _fields(of: Any) -> dict[str, Any]:
     """Return the parameters of a measure or a strategy, as JSON knows them."""
     known = dataclasses.fields(of) if dataclasses.is_dataclass(of) else ()
     fields = {field.name: getattr(of, field.name) for field in known}
-    told: dict[str, Any] = json.loads(json.dumps(fields, default=repr))
+    told: dict[str, Any] = json.loads(json.dumps(fields, default=_plain))
     return told
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else repr(value)
 
 
 def _fingerprint(values: npt.NDArray[np.float64]) -> str:
@@ -345,7 +294,8 @@ def plan_search(
 ) -> Search:
     """Return a search of anything that `read_table` takes."""
     if target is not None and columns is not None:
-        columns = [*columns, *([] if target in columns else [target])]
+        there = {name for column in columns for name in _possible_names(column)}
+        columns = [*columns, *([] if there.intersection(_possible_names(target)) else [target])]
     prepared = prepare(data, columns)
     position = None if target is None else _position(target, prepared.table)
     return Search(prepared, measure, strategy, target=position, top=top, prune=prune)
@@ -353,9 +303,14 @@ def plan_search(
 
 def _position(target: Any, table: Table) -> int:
     names = table.names
-    for name in (target, f"x{target}" if isinstance(target, Integral) else target, str(target)):
+    for name in _possible_names(target):
         if name in names:
             return names.index(name)
     if str(target) in dict(table.left_out):
         raise errors.unusable_column(str(target), dict(table.left_out)[str(target)])
     raise errors.unknown_column(target, names)
+
+
+def _possible_names(column: Any) -> list[str]:
+    """Return what a column may be called: by its name, or by its position in an array."""
+    return [str(column), *([f"x{column}"] if isinstance(column, Integral) else [])]

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from covary.measures.base import Run, Scorer, Scores, Sets
-from covary.measures.chains import Chain, Extensions, Known
+from covary.measures.chains import NOTHING, Chain, Extensions, Known
 from covary.prepare import Prepared
 
 # An item of work takes about this many steps times rows: some 10 ms.
 ROWS_PER_ITEM = 1 << 18
+SETS_TO_ORDER = 1 << 12
 
 
 class Grower(Protocol):
@@ -23,17 +24,16 @@ class Grower(Protocol):
     def ordered(self, prepared: Prepared, sets: Sets) -> Sets:
         """Return each set in the order in which its columns are taken."""
 
-    def start(self, prepared: Prepared) -> Chain:
-        """Return the chain that holds no column yet."""
-
     def extend(self, chain: Chain, column: int) -> Chain:
         """Return the chain with one column more."""
 
     def extend_many(self, chain: Chain, columns: npt.NDArray[np.int64]) -> Extensions:
         """Return the chain with one column more, for each of the columns."""
 
-    def restore(self, prepared: Prepared, columns: tuple[int, ...], known: Known) -> Chain:
-        """Return a chain of which only this is known."""
+    def chain(
+        self, prepared: Prepared, columns: tuple[int, ...] = (), known: Known = NOTHING
+    ) -> Chain:
+        """Return the chain that holds no column yet, or one of which only this is known."""
 
 
 class Prefix(NamedTuple):
@@ -69,7 +69,9 @@ class PrefixScorer(Scorer):
             self.known = {columns: known for _, _, columns, known in self.best}
             self.best = []
             self.n_scored = 0
-        ordered = self.grower.ordered(self.prepared, sets)
+        # A few at a time, so that an interrupt need not wait for all.
+        slices = [sets[at : at + SETS_TO_ORDER] for at in range(0, len(sets), SETS_TO_ORDER)]
+        ordered = np.concatenate([self.grower.ordered(self.prepared, some) for some in slices])
         places = np.lexsort(ordered.T[::-1])
         ordered = ordered[places]
         starts = self._starts(ordered)
@@ -140,11 +142,11 @@ def extend_prefixes(
 ) -> list[Extensions]:
     """Extend each prefix by each of its last columns."""
     grower, prepared = shared
-    trail = [grower.start(prepared)]
+    trail = [grower.chain(prepared)]
     found = []
     for prefix in prefixes:
         if prefix.known is not None:
-            chain = grower.restore(prepared, prefix.columns, prefix.known)
+            chain = grower.chain(prepared, prefix.columns, prefix.known)
         else:
             while trail[-1].columns != prefix.columns[: len(trail) - 1]:
                 trail.pop()

@@ -12,7 +12,9 @@ from covary.prepare import Prepared
 Numbers = npt.NDArray[np.uint64]
 
 
-def by_content(prepared: Prepared, sets: Sets, levels: Numbers) -> Sets:
+def by_content(
+    prepared: Prepared, sets: Sets, levels: Numbers, beside: tuple[int, ...] = ()
+) -> Sets:
     """Return each set with the columns of one level in an order that their cells decide.
 
     It is the same in whatever order columns and rows come, and in whatever units: columns go by a
@@ -22,14 +24,19 @@ def by_content(prepared: Prepared, sets: Sets, levels: Numbers) -> Sets:
     ----------
     sets, levels : one line per set, and a number for each of its columns that comes before what
         they hold
+    beside : columns that are not in the sets but take part in telling theirs apart
 
     """
+    n_columns = sets.shape[1]
+    for column in beside:
+        sets = np.insert(sets, sets.shape[1], column, axis=1)
+        levels = np.insert(levels, levels.shape[1], levels.shape[1], axis=1)
     contents = kernels.contents.rename(prepared.ranks, sets, levels)
     order = np.lexsort((contents, levels), axis=1)
     ordered = np.take_along_axis(sets, order, axis=1)
     for line in np.flatnonzero(_alike(levels, contents, order).any(axis=1)).tolist():
         ordered[line] = _told_apart(prepared, sets[line], levels[line])
-    return ordered
+    return ordered[:, :n_columns]
 
 
 def _alike(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from covary.measures.base import Sets
-from covary.measures.chains import Chain, Extensions, Known
+from covary.measures.chains import NOTHING, Chain, Extensions, Known
 from covary.prepare import Prepared
 
 if TYPE_CHECKING:
@@ -29,10 +29,12 @@ class Toward:
     target: int
 
     def ordered(self, prepared: Prepared, sets: Sets) -> Sets:
-        return self.measure.ordered(prepared, sets)
+        return self.measure.ordered(prepared, sets, beside=(self.target,))
 
-    def start(self, prepared: Prepared) -> Chain:
-        return self.measure.start(prepared)
+    def chain(
+        self, prepared: Prepared, columns: tuple[int, ...] = (), known: Known = NOTHING
+    ) -> Chain:
+        return self.measure.chain(prepared, columns, known)
 
     def extend(self, chain: Chain, column: int) -> Chain:
         known = self.extend_many(chain, np.array([column])).known(0)
@@ -44,11 +46,5 @@ class Toward:
         explained, ends, parts = chain.steps(
             columns, np.full_like(columns, self.target), chain.cubes.log_cells + np.array(log_bins)
         )
-        # A column that is left whole explains nothing more, not even by rounding.
-        whole = (parts == 1) & (chain.prepared.n_present[columns] == chain.prepared.n_rows)
-        explained[whole] = chain.known.explained[-1] if chain.columns else 0.0
         nothing = np.zeros_like(explained)
         return Extensions(chain.known, explained, explained, nothing, nothing, ends, parts)
-
-    def restore(self, prepared: Prepared, columns: tuple[int, ...], known: Known) -> Chain:
-        return self.measure.restore(prepared, columns, known)

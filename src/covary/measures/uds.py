@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from covary import errors, kernels
 from covary.measures.base import Explanation, Measure, OnProgress, Scorer, Sets, Step, register
-from covary.measures.chains import Chain, Extensions, Known
+from covary.measures.chains import NOTHING, Chain, Extensions, Known
 from covary.measures.prefixes import PrefixScorer
 from covary.measures.ties import by_content
 from covary.measures.toward import Toward
@@ -131,7 +131,7 @@ class UDS(Measure):
         order = self.entropy_order(prepared, columns)
         if self.order == "exact":
             return self._best_of_all_orders(prepared, order, on_progress)
-        chain = self.start(prepared)
+        chain = self.chain(prepared)
         for column in order:
             chain = self.extend(chain, column)
         return chain
@@ -140,8 +140,11 @@ class UDS(Measure):
         """Return the columns by descending entropy; see the notes on equal entropies."""
         return list(self.ordered(prepared, np.array([columns], np.int32))[0].tolist())
 
-    def ordered(self, prepared: Prepared, sets: Sets) -> Sets:
-        """Return each set by descending entropy."""
+    def ordered(self, prepared: Prepared, sets: Sets, beside: tuple[int, ...] = ()) -> Sets:
+        """Return each set by descending entropy.
+
+        Columns ``beside`` the sets take part in telling columns of equal entropy apart.
+        """
         weights = self.weights(prepared)[sets]
         places = np.argsort(-weights, axis=1, kind="stable")
         ordered = np.take_along_axis(sets, places, axis=1)
@@ -155,7 +158,7 @@ class UDS(Measure):
             if self.scale is None:
                 ordered[tied] = np.take_along_axis(ties, np.lexsort((ties, levels)), axis=1)
             else:
-                ordered[tied] = by_content(prepared, ties, levels)
+                ordered[tied] = by_content(prepared, ties, levels, beside)
         return ordered
 
     def weights(self, prepared: Prepared, columns: Any = slice(None)) -> npt.NDArray[np.float64]:
@@ -191,7 +194,7 @@ class UDS(Measure):
         return best
 
     def _all_chains(self, prepared: Prepared, columns: Sequence[int]) -> Iterator[Chain]:
-        unfinished = [self.start(prepared)]
+        unfinished = [self.chain(prepared)]
         while unfinished:
             chain = unfinished.pop()
             rest = [column for column in columns if column not in chain.columns]
@@ -200,10 +203,6 @@ class UDS(Measure):
             unfinished += [self.extend(chain, column) for column in reversed(rest)]
 
     # ------------------------------------------------------------ steps
-
-    def start(self, prepared: Prepared) -> Chain:
-        """Return the chain that holds no column yet."""
-        return Chain(prepared, prepared.bins(self.beta))
 
     def extend(self, chain: Chain, column: int) -> Chain:
         """Return the chain with one column more, explained by those in it: one step."""
@@ -226,8 +225,10 @@ class UDS(Measure):
         scores = _scores(gains, totals)
         return Extensions(chain.known, scores, explained, gains, totals, ends, parts)
 
-    def restore(self, prepared: Prepared, columns: tuple[int, ...], known: Known) -> Chain:
-        """Return a chain of which only this is known."""
+    def chain(
+        self, prepared: Prepared, columns: tuple[int, ...] = (), known: Known = NOTHING
+    ) -> Chain:
+        """Return the chain that holds no column yet, or one of which only this is known."""
         return Chain(prepared, prepared.bins(self.beta), columns, known)
 
     def log_bins(self, prepared: Prepared, condition: int) -> float:

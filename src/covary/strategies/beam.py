@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -73,8 +72,7 @@ class Beam(Strategy):
             kept_sets = np.concatenate([kept_sets.reshape(-1, batch.sets.shape[1]), batch.sets])
             kept_scores = np.concatenate([kept_scores, scores])
             best = np.argsort(-kept_scores, kind="stable")[: self.beam]
-            # In the order in which they came: that decides between equal scores.
-            best.sort()
+            best.sort()  # in the order in which they came, for the next batch
             kept_sets, kept_scores = kept_sets[best], kept_scores[best]
         return [tuple(columns) for columns in kept_sets.tolist()]
 
@@ -85,24 +83,32 @@ def joined(kept: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     by_start: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
     for columns in sorted(kept):
         by_start[columns[:-1]].append(columns[-1])
-    return [
-        (*start, last, next_last)
-        for start, lasts in by_start.items()
-        for last, next_last in combinations(lasts, 2)
-        if all(subset in known for subset in _without_one_of(start, last, next_last))
-    ]
+    found = []
+    for start, lasts in by_start.items():
+        for at, last in enumerate(lasts[:-1]):
+            # Without its first column, too, a set has to be kept: often the shorter list.
+            rest = by_start.get((*start[1:], last), []) if start else lasts[at + 1 :]
+            among = rest if len(rest) < len(lasts) - at else lasts[at + 1 :]
+            found += [
+                (*start, last, next_last)
+                for next_last in among
+                if all(subset in known for subset in _parents(start, last, next_last))
+            ]
+    return found
 
 
-def _without_one_of(start: tuple[int, ...], *rest: int) -> Iterator[tuple[int, ...]]:
-    return ((*start[:at], *start[at + 1 :], *rest) for at in range(len(start)))
+def _parents(start: tuple[int, ...], last: int, next_last: int) -> Iterator[tuple[int, ...]]:
+    """Yield the subsets of a set with one column less, but for the one without its last column."""
+    yield (*start, next_last)
+    for at in range(len(start)):
+        yield (*start[:at], *start[at + 1 :], last, next_last)
 
 
 def extended(kept: list[tuple[int, ...]], n_columns: int) -> list[tuple[int, ...]]:
     """Return the sets with one column more of which any subset with one less is kept."""
-    found = {
-        tuple(sorted((*columns, more)))
-        for columns in kept
-        for more in range(n_columns)
-        if more not in columns
-    }
-    return sorted(found)
+    sets = np.array(kept, np.int32)
+    more = np.tile(np.arange(n_columns, dtype=np.int32), len(sets))
+    larger = np.column_stack([np.repeat(sets, n_columns, axis=0), more])
+    larger = larger[~(larger[:, :-1] == larger[:, -1:]).any(axis=1)]
+    larger.sort(axis=1)
+    return [tuple(columns) for columns in np.unique(larger, axis=0).tolist()]

@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -93,13 +94,13 @@ class FourS(Strategy):
         groups: list[_Group] = []
         holding: defaultdict[int, set[int]] = defaultdict(set)
         for clique in sorted(cliques, key=lambda clique: (-len(clique), clique)):
-            alone = _Group(frozenset(clique), Counter([len(clique)]))
-            best, best_cost, best_at = alone, alone.bits(n_columns), len(groups)
+            alone = _Group(frozenset(clique), Counter([len(clique)]), n_columns)
+            best, best_cost, best_at = alone, alone.bits, len(groups)
             for at in sorted(set().union(*(holding[c] for c in clique))):
                 joint = groups[at].joined_by(clique)
                 if self.max_size is not None and len(joint.columns) > self.max_size:
                     continue
-                cost = joint.bits(n_columns) - groups[at].bits(n_columns)
+                cost = joint.bits - groups[at].bits
                 if cost < best_cost:
                     best, best_cost, best_at = joint, cost, at
             groups[best_at : best_at + 1] = [best]
@@ -114,14 +115,17 @@ class _Group:
 
     columns: frozenset[int]
     sizes: Counter[int]
+    n_columns: int
 
     def joined_by(self, clique: Columns) -> _Group:
-        return _Group(self.columns.union(clique), self.sizes + Counter([len(clique)]))
+        sizes = self.sizes + Counter([len(clique)])
+        return _Group(self.columns.union(clique), sizes, self.n_columns)
 
-    def bits(self, n_columns: int) -> float:
+    @cached_property
+    def bits(self) -> float:
         """Return the bits for the union, and for what each clique lacks of it, one by one."""
         union = len(self.columns)
-        bits = math.log2(n_columns) + math.log2(math.comb(n_columns, union))
+        bits = math.log2(self.n_columns) + math.log2(math.comb(self.n_columns, union))
         for size, count in self.sizes.items():
             bits += count * (1 + union - size) * math.log2(union)
         return bits
