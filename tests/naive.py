@@ -278,3 +278,41 @@ def without_supersets(found):
         for columns, score in found.items()
         if not any(set(other) < set(columns) and found[other] >= score for other in found)
     }
+
+
+def maximal_cliques(edges, n_columns):
+    """Every set of three or more columns that are all joined, and that no other column joins."""
+    cliques = [
+        columns
+        for size in range(3, n_columns + 1)
+        for columns in combinations(range(n_columns), size)
+        if all(pair in edges for pair in combinations(columns, 2))
+    ]
+    return [c for c in cliques if not any(set(c) < set(other) for other in cliques)]
+
+
+def description_length(cliques, n_columns):
+    """Bits for the union of some cliques, and for the columns that each lacks, one by one."""
+    union = len(set().union(*cliques))
+    bits = math.log2(n_columns) + math.log2(math.comb(n_columns, union))
+    return bits + sum((1 + union - len(clique)) * math.log2(union) for clique in cliques)
+
+
+def merged_cliques(cliques, n_columns, max_size):
+    """Unions of cliques: from the largest on, each joins the group where it adds fewest bits."""
+    groups = []
+    for clique in sorted(cliques, key=lambda clique: (-len(clique), clique)):
+        best, home = description_length([clique], n_columns), None
+        for group in groups:
+            together = [*group, clique]
+            union = set().union(*together)
+            if not set(clique) & set().union(*group) or len(union) > max_size:
+                continue
+            more = description_length(together, n_columns) - description_length(group, n_columns)
+            if more < best:
+                best, home = more, group
+        if home is None:
+            groups.append([clique])
+        else:
+            home.append(clique)
+    return [tuple(sorted(set().union(*group))) for group in groups]
