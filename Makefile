@@ -45,6 +45,7 @@ test-lowest: $(VENV)/.pip
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct \
 		--group test --editable .
+	.venv-lowest/bin/python -c "from covary.kernels import columns, contents, sorting, step"
 	.venv-lowest/bin/python -m pytest -n $(WORKERS) -m "not slow"
 
 lint: $(VENV)/.test $(VENV)/.lint

@@ -181,6 +181,18 @@ def test_the_order_of_columns_that_are_alike_changes_no_score(seed, n_columns, t
     assert back == as_dict(one)
 
 
+def test_copies_in_other_units_beside_others_alike_change_no_score():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        one = (rng.permutation(25) < 22).astype(float)
+        other = (rng.permutation(25) < 22).astype(float)
+        cells = np.column_stack([one, other, 3 * one + 7, 3 * rng.permutation(one) + 7])
+        scores = {
+            covary.score(cells[:, list(order)]) for order in itertools.permutations(range(4))
+        }
+        assert len(scores) == 1
+
+
 def test_columns_of_equal_entropy_come_after_those_of_higher():
     for seed in range(8):
         rng = np.random.default_rng(seed)

@@ -69,4 +69,5 @@ def _told_apart(
             return columns[order]
         # They play the same part among the columns, but which comes first may matter to the
         # next: single one out, and look what that makes of the others.
-        names[alike.max()] = len(columns) + len(set(names.tolist()))
+        # The last of the last: chosen by contents, and only among equals by range.
+        names[alike[-1]] = len(columns) + len(set(names.tolist()))
