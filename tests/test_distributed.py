@@ -794,6 +794,9 @@ def test_a_script_without_a_guard_works_with_processes(tmp_path):
     assert (ran.stdout, ran.stderr) == ("True\n", "")
 
 
+@pytest.mark.skipif(
+    distributed.__version__ < "2026", reason="older clusters wait for their workers forever"
+)
 def test_a_script_without_a_guard_ends_in_one_error_with_dask(tmp_path):
     ran = script(tmp_path / "script.py", SEARCH_IN_A_SCRIPT, "dask", TMPDIR=str(tmp_path))
     assert ran.returncode == 1

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from multiprocessing import current_process
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +105,8 @@ def _local_client(n_jobs: int | None) -> Iterator[Client]:
     distributed = _distributed()
     import dask.config
 
+    if current_process().daemon:
+        raise errors.no_processes("this is a worker process itself")
     with ExitStack() as opened:
         folder = opened.enter_context(
             TemporaryDirectory(prefix="covary-", ignore_cleanup_errors=True)
@@ -119,7 +122,7 @@ def _local_client(n_jobs: int | None) -> Iterator[Client]:
                         silence_logs=logging.CRITICAL,
                     )
                 )
-        except (RuntimeError, AssertionError) as error:
+        except RuntimeError as error:
             raise errors.no_local_cluster(error) from None
         yield opened.enter_context(distributed.Client(cluster, set_as_default=False))
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import lru_cache
+from multiprocessing import current_process
 from pathlib import Path
 from typing import Any
 
@@ -69,12 +70,11 @@ def _started(n_jobs: int) -> Any:
     """Return a pool whose processes are started."""
     from joblib.externals.loky import ProcessPoolExecutor
 
-    try:
-        with interrupts_held_back():
-            pool = ProcessPoolExecutor(n_jobs)
-            pool.submit(int)
-    except AssertionError as error:  # this process may have no children
-        raise errors.no_processes(error) from None
+    if current_process().daemon:
+        raise errors.no_processes("this is a worker process itself")
+    with interrupts_held_back():
+        pool = ProcessPoolExecutor(n_jobs)
+        pool.submit(int)
     return pool
 
 
