@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -112,6 +113,7 @@ def _local_client(n_jobs: int | None) -> Iterator[Client]:
             TemporaryDirectory(prefix="covary-", ignore_cleanup_errors=True)
         )
         opened.enter_context(dask.config.set({"temporary-directory": folder}))
+        opened.enter_context(_main_hidden())
         try:
             with interrupts_held_back():
                 cluster = opened.enter_context(
@@ -125,6 +127,24 @@ def _local_client(n_jobs: int | None) -> Iterator[Client]:
         except RuntimeError as error:
             raise errors.no_local_cluster(error) from None
         yield opened.enter_context(distributed.Client(cluster, set_as_default=False))
+
+
+@contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Keep the workers, also those that are started again, from running the user's script.
+
+    They would import it as multiprocessing does, though no task needs it: what is defined there
+    goes to them by value.
+    """
+    main = sys.modules["__main__"]
+    names = ("__file__", "__spec__")
+    hidden: dict[str, Any] = {name: vars(main)[name] for name in names if name in vars(main)}
+    vars(main).pop("__file__", None)
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        vars(main).update(hidden)
 
 
 @contextmanager
