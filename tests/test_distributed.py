@@ -446,7 +446,7 @@ def test_an_address_for_which_something_is_missing_is_one_line(address, small_cs
 def test_a_server_that_never_answers_is_one_line(small_csv):
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        assert address in refused(address, small_csv, timeout=15)
+        assert address in refused(address, small_csv, timeout=40)
 
 
 class SpeaksFirst(socketserver.BaseRequestHandler):
@@ -478,7 +478,7 @@ def serving(server):
 @pytest.mark.slow
 def test_a_server_of_something_else_that_speaks_first_is_one_line(small_csv):
     with serving(Server(("127.0.0.1", 0), SpeaksFirst)) as address:
-        assert address in refused(address, small_csv, timeout=15)
+        assert address in refused(address, small_csv, timeout=40)
 
 
 class NoPages(http.server.BaseHTTPRequestHandler):
@@ -490,7 +490,7 @@ class NoPages(http.server.BaseHTTPRequestHandler):
 def test_an_http_server_is_one_line(small_csv):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), NoPages)
     with serving(server) as address:
-        assert address in refused(address, small_csv, timeout=15)
+        assert address in refused(address, small_csv, timeout=40)
 
 
 @pytest.mark.slow
@@ -656,7 +656,7 @@ def test_a_search_inside_a_task_of_the_cluster_works(client):
 def test_a_search_inside_a_task_that_holds_the_only_thread_does_not_hang(tmp_path):
     with local_cluster(1, tmp_path) as client:
         inside = client.submit(search_inside_a_task, SMALL, "client", pure=False)
-        assert inside.result(timeout=10) == found(covary.search(SMALL))
+        assert inside.result(timeout=SECONDS) == found(covary.search(SMALL))
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,7 @@ class Search:
         sets = self._with_target(others)
         scores = np.full(len(sets), np.nan) if kept is None else kept.known(first, sets)
         open_ = np.flatnonzero(np.isnan(scores))
+        saved = ~np.isnan(scores)
         done = len(sets) - len(open_)
         tell(done)
         try:
@@ -178,6 +179,7 @@ class Search:
                     scores[open_[which]] = found
                     if kept is not None:
                         kept.save(first + open_[which], sets[open_[which]], found)
+                        saved[open_[which]] = True
                     done += len(found)
                     tell(done)
         finally:
@@ -185,6 +187,8 @@ class Search:
             self.best.add(sets[known], scores[known])
             self.scored += int(known.sum())
             if kept is not None:
+                late = np.flatnonzero(known & ~saved)  # an interrupt came in between
+                kept.save(first + late, sets[late], scores[late])
                 kept.flush()
         return scores
 
