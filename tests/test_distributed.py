@@ -411,6 +411,7 @@ def refused(engine, table, *options, timeout=30):
     assert ran.stdout == ""
     (line,) = ran.stderr.splitlines()
     assert line.startswith("covary: ")
+    assert "()" not in line, "a reason without words"
     return line
 
 

@@ -169,8 +169,8 @@ class Search:
         others = self.others[batch.sets]
         sets = self._with_target(others)
         scores = np.full(len(sets), np.nan) if kept is None else kept.known(first, sets)
-        open_ = np.flatnonzero(np.isnan(scores))
         saved = ~np.isnan(scores)
+        open_ = np.flatnonzero(~saved)
         done = len(sets) - len(open_)
         tell(done)
         try:

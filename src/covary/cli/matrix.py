@@ -24,14 +24,7 @@ def _writable(context: click.Context, option: click.Parameter, path: str | None)
 @options.columns
 @options.measure
 @options.jobs
-@click.option(
-    "--top",
-    "-t",
-    default=10,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="How many of the best pairs to list.",
-)
+@options.top(default=10, least=0, of="pairs")
 @click.option(
     "--output",
     "-o",

@@ -60,6 +60,18 @@ jobs = click.option(
 )
 
 
+def top(default: int, least: int, of: str) -> Callable[..., Any]:
+    """Add --top, how many of something to list."""
+    return click.option(
+        "--top",
+        "-t",
+        default=default,
+        show_default=True,
+        type=click.IntRange(min=least),
+        help=f"How many of the best {of} to list.",
+    )
+
+
 def measure(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add --measure and its parameters."""
     with_name = click.option(

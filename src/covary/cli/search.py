@@ -43,14 +43,7 @@ if TYPE_CHECKING:
     help="Beam search: how many subsets of a set have to be kept.  [default: all]",
 )
 @click.option("--prune", is_flag=True, help="Leave out sets whose superset scores as high.")
-@click.option(
-    "--top",
-    "-t",
-    default=100,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="How many of the best sets to list.",
-)
+@options.top(default=100, least=1, of="sets")
 @click.option(
     "--engine",
     default="threads",

@@ -166,7 +166,7 @@ def _refuse_other_servers(address: str) -> None:
         with ThreadPoolExecutor(1) as thread:  # there may be an event loop in this one
             kind = thread.submit(asyncio.run, _kind_of_server(address)).result()
     except (OSError, TimeoutError, ValueError, TypeError, MemoryError, ImportError) as error:
-        raise errors.no_scheduler(address, error or type(error).__name__) from None
+        raise errors.no_scheduler(address, str(error) or type(error).__name__) from None
     if kind != "Scheduler":
         raise errors.no_scheduler(address, f"it is the address of a {kind}")
 
