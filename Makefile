@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # One worker per core: the kernels are compiled once and cached before the workers start.
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo test test-slow test-lowest lint format docs bench coverage clean
+.PHONY: help demo test test-slow test-lowest lint format docs bench power coverage clean
 
 help:
 	@echo "make demo         what covary does, on a real table"
@@ -15,6 +15,7 @@ help:
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         the documentation, in docs/_build/html"
 	@echo "make bench        times, growth, memory, and ratios to what else one would use"
+	@echo "make power        how often covary and others find a dependence: half an hour"
 	@echo "make coverage     which lines the tests reach, kernels included"
 
 $(VENV)/.pip: pyproject.toml
@@ -34,7 +35,7 @@ demo: $(VENV)/.covary
 	$(BIN)/covary demo
 
 test: $(VENV)/.test
-	$(BIN)/python -c "from covary.kernels import columns, contents, sorting, step"
+	$(BIN)/python -c "from covary.kernels import columns, contents, orders, sorting, step"
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 test-slow: $(VENV)/.test
@@ -45,7 +46,7 @@ test-lowest: $(VENV)/.pip
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct \
 		--group test --editable .
-	.venv-lowest/bin/python -c "from covary.kernels import columns, contents, sorting, step"
+	.venv-lowest/bin/python -c "from covary.kernels import columns, contents, orders, sorting, step"
 	.venv-lowest/bin/python -m pytest -n $(WORKERS) -m "not slow"
 
 lint: $(VENV)/.test $(VENV)/.lint
@@ -65,6 +66,10 @@ bench: $(VENV)/.covary
 	@$(BIN)/python -m pip install --quiet --editable ".[bench]" || \
 		echo "some peers do not install here: their rows will say so"
 	$(BIN)/python -m benchmarks $(ARGS)
+
+power: $(VENV)/.covary
+	$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	$(BIN)/python -m benchmarks.power --figure docs/_static/power.svg $(ARGS)
 
 coverage: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet coverage

@@ -119,12 +119,12 @@ def test_dates_and_categories_are_used_and_cut_in_their_own_units():
         ordered=True,
     )
     frame = pd.DataFrame({"day": days, "size": size, "late": np.arange(300) >= 100})
-    step = covary.explain(frame, ["day", "late"], order="exact").steps[0]
+    step = covary.explain(frame, ["day", "late"]).steps[0]
     assert step.target == "late"
-    assert str(step.cuts[0])[:7] == "2024-04"
-    explanation = covary.explain(frame, ["size", "late"], order="exact")
+    assert str(step.cuts["day"][0])[:7] in ("2024-03", "2024-04")
+    explanation = covary.explain(frame, ["size", "late"])
     step = explanation.steps[0]
-    assert (step.target, step.cuts) == ("late", ("small",))
+    assert (step.target, step.cuts) == ("late", {"size": ("small",)})
     assert explanation.score == 1.0
 
 
@@ -132,7 +132,7 @@ def test_input_is_never_changed(array):
     before = array.copy()
     frame = as_pandas(array)
     covary.score(array)
-    covary.matrix(frame, beta=7)
+    covary.matrix(frame, measure="uds", beta=7)
     assert np.array_equal(array, before)
     assert np.array_equal(frame.to_numpy(), before)
 

@@ -64,7 +64,7 @@ def test_version(covary_command):
 
 def test_score_prints_score_and_steps(covary_command, table):
     code, out, err = covary_command(
-        "score", table, "-c", "x,[bold]sign[/bold]", "-s", "order=exact"
+        "score", table, "-c", "x,[bold]sign[/bold]", "-m", "uds", "-s", "order=exact"
     )
     assert code == 0
     assert "uds = 1.0000" in out
@@ -104,7 +104,7 @@ def test_columns_with_commas_in_their_names(covary_command, tmp_path):
 
 
 def test_matrix_prints_numbers_and_best_pairs(covary_command, table):
-    code, out, _ = covary_command("matrix", table, "-s", "order=exact")
+    code, out, _ = covary_command("matrix", table, "-m", "uds", "-s", "order=exact")
     assert code == 0
     assert "The best pair" in out
     assert "1.0000" in out
@@ -112,7 +112,9 @@ def test_matrix_prints_numbers_and_best_pairs(covary_command, table):
 
 
 def test_matrix_json(covary_command, table):
-    code, out, _ = covary_command("matrix", table, "--json", "--jobs", "1", "-s", "order=exact")
+    code, out, _ = covary_command(
+        "matrix", table, "--json", "-j", "1", "-m", "uds", "-s", "order=exact"
+    )
     found = json.loads(out)
     assert code == 0
     assert found["columns"] == ["x", "[bold]sign[/bold]", "noise"]
@@ -180,9 +182,9 @@ def test_matrix_refuses_an_unknown_format_before_it_computes(covary_command, tab
 
 
 def test_search_lists_the_best_sets(covary_command, table):
-    code, out, err = covary_command("search", table, "--top", "2", "-s", "order=exact")
+    code, out, err = covary_command("search", table, "--top", "2")
     assert code == 0
-    assert "the best 2 of 4 scored sets (uds, beam, 300 rows)" in out
+    assert "the best 2 of 4 scored sets (uds-chance, beam, 300 rows)" in out
     assert "[bold]sign[/bold]" in out, "names are not markup"
     assert err == "covary: note: left out: 'who' (text)\n"
 
@@ -268,10 +270,13 @@ def test_demo_ends_well(covary_command):
         (["score", "{table}", "-c", "x,x"], "column 'x' is asked for twice"),
         (["score", "{table}", "-c", "x"], "at least two columns"),
         (["score", "{table}", "-m", "udz"], "there is no measure 'udz'. Did you mean 'uds'?"),
-        (["score", "{table}", "-s", "beta=1"], "beta must be from 2 to 254, not 1"),
-        (["score", "{table}", "-s", "depth=1"], "measure 'uds' has no parameter 'depth'"),
-        (["score", "{table}", "-s", "data=3"], "measure 'uds' has no parameter 'data'"),
-        (["matrix", "{table}", "-s", "measure=3"], "measure 'uds' has no parameter 'measure'"),
+        (["score", "{table}", "-m", "uds", "-s", "beta=1"], "beta must be from 2 to 254, not 1"),
+        (["score", "{table}", "-s", "depth=1"], "measure 'uds-chance' has no parameter 'depth'"),
+        (["score", "{table}", "-s", "data=3"], "measure 'uds-chance' has no parameter 'data'"),
+        (
+            ["matrix", "{table}", "-s", "measure=3"],
+            "measure 'uds-chance' has no parameter 'measure'",
+        ),
         (["matrix", "nowhere.csv"], "cannot read nowhere.csv: there is no such file"),
         (["matrix", "."], "cannot read .: it is a directory"),
         (

@@ -52,7 +52,7 @@ def make_table(n_rows, n_columns, seed=0):
 
 SMALL = make_table(250, 14)
 LARGE = make_table(1500, 18)  # a second or so for the search below
-LONG = {"strategy": "exhaustive", "max_size": 4}
+LONG = {"strategy": "exhaustive", "max_size": 4, "measure": "uds"}
 
 
 def found(result):
@@ -177,7 +177,7 @@ RUN = "from covary.cli.main import main; main()"
 
 
 def command_line(*arguments):
-    return [sys.executable, "-c", SHORT + RUN, "search", *map(str, arguments)]
+    return [sys.executable, "-c", SHORT + RUN, "search", "-m", "uds", *map(str, arguments)]
 
 
 def covary_search(*arguments, timeout=SECONDS, **environment):
@@ -225,7 +225,7 @@ SEARCHES = {
         "target": target,
         **({"max_size": 4} if strategy != "4s" else {}),
     }
-    for measure in ("uds", "uds-unregularized")
+    for measure in ("uds", "uds-unregularized", "uds-chance")
     for strategy, target in (
         ("beam", None),
         ("beam", 3),
@@ -239,6 +239,8 @@ SEARCHES = {
 QUICK = [(search, where) for search in SEARCHES for where in ("threads 2", "dask 2")]
 # Others take seconds to start, so that a few have to stand for all.
 FEW = [
+    ("uds-chance-beam", "processes 2"),
+    ("uds-chance-exhaustive", "dask 1"),
     ("uds-beam", "processes 1"),
     ("uds-beam-target", "processes 2"),
     ("uds-4s", "processes 2"),
@@ -411,7 +413,7 @@ def refused(engine, table, *options, timeout=30):
     assert ran.stdout == ""
     (line,) = ran.stderr.splitlines()
     assert line.startswith("covary: ")
-    assert "()" not in line, "a reason without words"
+    assert "Error()" not in line, "a reason without words"
     return line
 
 

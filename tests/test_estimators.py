@@ -50,7 +50,7 @@ def test_it_keeps_the_columns_of_the_best_sets(frame):
 
 def test_sets_that_score_nothing_select_nothing():
     noise = np.random.default_rng(1).normal(size=(2000, 4))
-    fitted = SubspaceSearch().fit(noise)
+    fitted = SubspaceSearch(measure="uds").fit(noise)
     assert all(subspace.score == 0 for subspace in fitted.subspaces_)
     assert not fitted.get_support().any()
 
@@ -80,7 +80,7 @@ def test_missing_cells_take_part(frame):
 
 
 def test_parameters_reach_the_measure(frame):
-    fitted = SubspaceSearch(measure_params={"beta": 5}, top=1).fit(frame)
+    fitted = SubspaceSearch(measure="uds", measure_params={"beta": 5}, top=1).fit(frame)
     assert fitted.result_.parameters["measure_parameters"]["beta"] == 5
     with pytest.raises(covary.CovaryError, match="no parameter 'gamma'"):
         SubspaceSearch(measure_params={"gamma": 5}).fit(frame)

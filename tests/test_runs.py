@@ -154,7 +154,17 @@ def big(tmp_path_factory):
     """A search of some seconds, and what it finds undisturbed."""
     folder = tmp_path_factory.mktemp("big")
     table = dependent_table(folder / "table.csv", 1500, 25, seed=1)
-    search = ["search", table, "--strategy", "exhaustive", "--max-size", "4", "--json"]
+    search = [
+        "search",
+        table,
+        "-m",
+        "uds",
+        "--strategy",
+        "exhaustive",
+        "--max-size",
+        "4",
+        "--json",
+    ]
     path = folder / "undisturbed.covary"
     code, out, _ = covary(*search, "--jobs", "2", "--run", path)
     assert code == 0
@@ -169,7 +179,7 @@ def kill_and_resume(folder, search, moments):
     in the middle of the scoring.
     """
     table = dependent_table(folder / "table.csv", 1500, 25, seed=1)
-    search = ["search", table, "--jobs", "1", "--json", *search, "--run"]
+    search = ["search", table, "--jobs", "1", "--json", "-m", "uds", *search, "--run"]
     begin = time.monotonic()
     code, undisturbed, _ = run_to_the_end(*search, folder / "undisturbed.covary")
     length = time.monotonic() - begin
@@ -248,7 +258,7 @@ class Here(Engine, Session):
 table, folder = sys.argv[1:]
 covary.score(table)
 search = plan_search(
-    table, measure=find_measure("uds"), strategy=find_strategy("beam", max_size=4)
+    table, measure=find_measure("uds-chance"), strategy=find_strategy("beam", max_size=4)
 )
 
 def child(most):
@@ -318,9 +328,8 @@ OTHER_PARAMETERS = [
     (["--max-size", "3"], "max_size is 4 there and 3 here"),
     (["--beam", "7"], "beam is 100 there and 7 here"),
     (["--parents", "one"], "parents is all there and one here"),
-    (["--measure", "uds-unregularized"], "measure is uds there and uds-unregularized here"),
-    (["--set", "beta=10"], "beta is 20 there and 10 here"),
-    (["--set", "scale=none"], "scale is range there and null here"),
+    (["--measure", "uds-unregularized"], "measure is uds-chance there and uds-unregularized here"),
+    (["--set", "max_given=1"], "max_given is 2 there and 1 here"),
     (["--top", "5"], "top is 100 there and 5 here"),
     (["--target", "c2"], "target is null there and c2 here"),
     (["--prune"], "prune is false there and true here"),
@@ -467,7 +476,7 @@ def test_a_finished_run_is_not_computed_again(small, run, monkeypatch):
     def compute(*arguments):
         pytest.fail("computed again")
 
-    monkeypatch.setattr("covary.measures.prefixes.PrefixScorer.score", compute)
+    monkeypatch.setattr("covary.measures.strengths.StrengthScorer.score", compute)
     assert_resumes(small, run)
 
 
@@ -1020,12 +1029,12 @@ def test_other_ways_to_write_the_same_search_resume_it(tmp_path):
     cells = np.random.default_rng(0).normal(size=(200, 3))
     cells[0] = 0.0
     cells[1, 0] = np.nan
-    whole = api.search(cells, run=tmp_path / "run.covary", beta=np.int64(10))
+    whole = api.search(cells, run=tmp_path / "run.covary", max_given=np.int64(1))
     cells[0] = -0.0
     cells[1, 0] = np.array([0x7FF8000000000123], np.uint64).view(float)[0]
-    again = api.search(cells, run=tmp_path / "run.covary", beta=10, resume=True)
+    again = api.search(cells, run=tmp_path / "run.covary", max_given=1, resume=True)
     assert again == whole
-    assert again.parameters["measure_parameters"]["beta"] == 10
+    assert again.parameters["measure_parameters"]["max_given"] == 1
 
 
 @pytest.mark.parametrize(
@@ -1039,6 +1048,8 @@ def test_other_ways_to_write_the_same_search_resume_it(tmp_path):
         ["--target", "c2", "--strategy", "exhaustive", "--max-size", "3"],
         ["--prune", "--top", "4"],
         ["--measure", "uds-unregularized", "--set", "order=exact", "--max-size", "3"],
+        ["--measure", "uds", "--beam", "9", "--max-size", "4"],
+        ["--measure", "uds", "--target", "c2", "--max-size", "4"],
     ],
 )
 def test_every_search_keeps_all_it_scores_and_resumes_from_any_part_of_it(small, tmp_path, how):

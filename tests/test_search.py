@@ -66,9 +66,12 @@ def table():
 def test_it_lists_the_sets_that_the_authors_list():
     reference = json.loads((DATA / "authors_scores.json").read_text())["beam_search"]
     cells = np.loadtxt(DATA / reference["file"], delimiter=",")
-    found = covary.search(cells, beam=100, top=100, scale=None)
+    found = covary.search(cells, beam=100, top=100, measure="uds", scale=None)
     assert {positions(each) for each in found} == {tuple(c) for c, _ in reference["result"]}
-    afresh = {columns: covary.score(cells, columns, scale=None) for columns in as_dict(found)}
+    afresh = {
+        columns: covary.score(cells, columns, measure="uds", scale=None)
+        for columns in as_dict(found)
+    }
     assert [positions(each) for each in found] == [c for c, _ in naive.ranked(afresh)]
     assert all(abs(each.score - afresh[positions(each)]) <= 1e-12 for each in found)
 
@@ -154,7 +157,7 @@ def test_of_equal_scores_those_are_remembered_that_are_built_on(monkeypatch, str
     monkeypatch.setattr(prefixes, "extend_prefixes", watched)
     noise = np.random.default_rng(0).normal(size=(2000, 9))
     options = {"beam": 12} if strategy == "beam" else {}
-    found = covary.search(noise, strategy=strategy, max_size=4, **options)
+    found = covary.search(noise, strategy=strategy, max_size=4, measure="uds", **options)
     assert {each.score for each in found} == {0.0}
     assert built_on
     assert all(built_on)
@@ -170,7 +173,7 @@ def test_the_order_of_columns_that_are_alike_changes_no_score(seed, n_columns, t
     cells[rng.random(cells.shape) < rng.choice([0.0, 0.1])] = np.nan
     cells = np.column_stack([cells, (cells[:, 0] > values[20]) + 0.3 * rng.random(40)])
     order = rng.permutation(n_columns + 1)
-    options = {"strategy": "exhaustive", "beta": 5, "top": 10**6, "max_size": 4}
+    options = {"strategy": "exhaustive", "measure": "uds", "beta": 5, "top": 10**6, "max_size": 4}
     names = [{"target": n_columns}, {"target": int(np.argsort(order)[n_columns])}]
     one = covary.search(cells, **options, **(names[0] if target else {}))
     other = covary.search(cells[:, order], **options, **(names[1] if target else {}))
@@ -198,7 +201,7 @@ def test_columns_of_equal_entropy_come_after_those_of_higher():
         rng = np.random.default_rng(seed)
         low = rng.random(300) ** 6
         cells = np.column_stack([low, rng.random(300), rng.permutation(low)])
-        assert covary.explain(cells).order[0] == "x1"
+        assert covary.explain(cells, measure="uds").order[0] == "x1"
 
 
 def test_columns_of_equal_entropy_change_nothing():
@@ -233,7 +236,7 @@ def test_a_set_whose_prefix_was_kept_costs_one_step(table, monkeypatch, strategy
         return original(shared, items)
 
     monkeypatch.setattr(prefixes, "extend_prefixes", counted)
-    found = covary.search(table, strategy=strategy, max_size=4, top=5)
+    found = covary.search(table, strategy=strategy, max_size=4, top=5, measure="uds")
     assert sum(steps) == found.scored
     assert restored
     assert all(restored)
@@ -252,7 +255,13 @@ def test_a_set_whose_prefix_was_kept_costs_one_step(table, monkeypatch, strategy
 def test_a_target_is_explained_as_much_as_it_is_naively(table, beta, regularize, target):
     assume(len(set(table[~np.isnan(table[:, target]), target].tolist())) > 1)
     found = covary.search(
-        table, target=target, beta=beta, regularize=regularize, parents="one", top=10**6
+        table,
+        target=target,
+        measure="uds",
+        beta=beta,
+        regularize=regularize,
+        parents="one",
+        top=10**6,
     )
     columns = [table[:, at].tolist() for at in range(table.shape[1])]
     for each in found:
@@ -313,8 +322,8 @@ def test_the_columns_that_make_the_target_are_named(table):
 def test_search_and_target_give_the_same_pairs(table):
     weights = find_measure("uds").weights(prepare(table))
     target = int(np.argmin(weights))  # the column that comes last in every order
-    pairs = as_dict(covary.search(table, max_size=2, top=1000))
-    toward = as_dict(covary.search(table, target=target, max_size=2, top=1000))
+    pairs = as_dict(covary.search(table, max_size=2, top=1000, measure="uds"))
+    toward = as_dict(covary.search(table, target=target, max_size=2, top=1000, measure="uds"))
     assert toward == {columns: score for columns, score in pairs.items() if target in columns}
 
 
@@ -364,7 +373,7 @@ def test_five_planted_sets_are_found_among_a_hundred_columns():
         for at, column in enumerate(columns):
             cells[:, column] = base ** (1 + at / 2) + 0.02 * rng.normal(size=4000)
         planted.append(tuple(columns))
-    found = covary.search(cells, top=10, prune=True)
+    found = covary.search(cells, top=10, prune=True, measure="uds")
     assert set(planted) <= set(as_dict(found))
 
 
@@ -427,7 +436,7 @@ def test_a_result_is_a_sequence(found):
 
 def test_a_result_in_words(found):
     lines = str(found).splitlines()
-    assert lines[0] == f"the best 4 of {found.scored:,} scored sets (uds, beam, 600 rows)"
+    assert lines[0] == f"the best 4 of {found.scored:,} scored sets (uds-chance, beam, 600 rows)"
     assert lines[1] == f"{found[0].score:.4f}  {', '.join(found[0].columns)}"
     assert repr(found) == f"<SearchResult: {lines[0]}>"
 
@@ -571,13 +580,17 @@ def test_an_unknown_target_is_told_the_nearest(table):
     [
         ({"top": 0}, "top must be a whole number from 1, not 0"),
         ({"strategy": "4s", "target": 0}, "strategy '4s' takes no target"),
-        ({"target": 0, "order": "exact"}, "order must be 'entropy' when there is a target"),
+        (
+            {"target": 0, "measure": "uds", "order": "exact"},
+            "order must be 'entropy' when there is a target",
+        ),
         ({"strategy": "exhaustive", "beam": 5}, "'exhaustive' has no parameter 'beam'"),
         ({"resume": True}, "run must be the file to resume"),
-        ({"gamma": 1}, "measure 'uds' has no parameter 'gamma'"),
+        ({"gamma": 1}, "measure 'uds-chance' has no parameter 'gamma'"),
         ({"maxsize": 3}, "search has no parameter 'maxsize'. Did you mean 'max_size'"),
         ({"jobs": 3}, "search has no parameter 'jobs'. Did you mean 'n_jobs'"),
-        ({"bta": 3}, "measure 'uds' has no parameter 'bta'.* Did you mean 'beta'"),
+        ({"measure": "uds", "bta": 3}, "'uds' has no parameter 'bta'.* Did you mean 'beta'"),
+        ({"beta": 3}, "'uds-chance' has no parameter 'beta'.* Measure 'uds' has it"),
         ({"max_size": 1}, "max_size must be a whole number from 2"),
     ],
 )
@@ -587,6 +600,6 @@ def test_wrong_parameters_are_refused(table, parameters, message):
 
 
 def test_exact_orders_can_be_searched(table):
-    found = covary.search(table[:, :5], order="exact", max_size=3, top=100)
+    found = covary.search(table[:, :5], measure="uds", order="exact", max_size=3, top=100)
     for columns, score in as_dict(found).items():
-        assert score == covary.score(table, columns, order="exact")
+        assert score == covary.score(table, columns, measure="uds", order="exact")

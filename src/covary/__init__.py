@@ -1,9 +1,9 @@
 """covary: find the sets of columns that vary together.
 
 >>> import covary, numpy as np
->>> x = np.linspace(0, 1, 500)
->>> covary.score(np.column_stack([x, x > 0.8]))
-1.0
+>>> x = np.linspace(-1, 1, 500)
+>>> round(covary.score(np.column_stack([x, x**2])), 2)
+0.96
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from covary.api import explain, matrix, score, search
+    from covary.api import evidence, explain, matrix, score, search
     from covary.errors import CovaryError, CovaryWarning
     from covary.estimators import SubspaceSearch
     from covary.measures import Explanation, Step
     from covary.measures.uds import UDS
+    from covary.measures.uds_chance import UDSChance
     from covary.results import SearchResult, Subspace
 
 __all__ = [
@@ -30,7 +31,9 @@ __all__ = [
     "Step",
     "Subspace",
     "SubspaceSearch",
+    "UDSChance",
     "__version__",
+    "evidence",
     "explain",
     "matrix",
     "score",
@@ -40,10 +43,12 @@ __all__ = [
 # Loaded when first used: importing covary must not cost the time of what it stands on.
 _HOME = {
     "score": "covary.api",
+    "evidence": "covary.api",
     "explain": "covary.api",
     "matrix": "covary.api",
     "search": "covary.api",
     "UDS": "covary.measures.uds",
+    "UDSChance": "covary.measures.uds_chance",
     "Explanation": "covary.measures",
     "Step": "covary.measures",
     "SearchResult": "covary.results",

@@ -12,16 +12,15 @@ import numpy.typing as npt
 
 from covary import errors
 from covary.engines import Threads, find_engine
-from covary.measures import Explanation, Measure, find_measure
+from covary.measures import Explanation, Measure, all_measures, find_measure
+from covary.names import DEFAULT_MEASURE
 from covary.prepare import Prepared, prepare
 from covary.results import SearchResult
 from covary.searching import plan_search
 from covary.strategies import Exhaustive, Strategy, find_strategy
 from covary.table import label_matrix
 
-__all__ = ["explain", "matrix", "score", "search"]
-
-DEFAULT_MEASURE = "uds"
+__all__ = ["evidence", "explain", "matrix", "score", "search"]
 
 
 def score(
@@ -42,7 +41,7 @@ def score(
         Two or more columns (positions will do for an array). All usable ones if None.
     measure : str or Measure
         A registered name (``covary measures`` lists them), or a measure such as
-        ``covary.UDS(beta=10)``.
+        ``covary.UDS(beta=10)``. The default is described in :doc:`/uds_chance`.
     **parameters
         Parameters of the measure.
 
@@ -53,12 +52,47 @@ def score(
     Examples
     --------
     >>> import covary, numpy as np
-    >>> x = np.linspace(0, 1, 500)
-    >>> covary.score(np.column_stack([x, x > 0.8]))
-    1.0
+    >>> x = np.linspace(-1, 1, 500)
+    >>> round(covary.score(np.column_stack([x, x**2])), 2)
+    0.96
 
     """
     return _measure(score, measure, parameters).score(data, columns)
+
+
+def evidence(
+    data: Any,
+    columns: Sequence[Any] | None = None,
+    *,
+    measure: str | Measure = DEFAULT_MEASURE,
+    **parameters: Any,
+) -> float:
+    """Return the statistic that tells best whether the columns are dependent at all.
+
+    It is the score, unless the measure offers something more powerful; to be compared with what
+    it is on permuted columns, not from table to table.
+
+    Parameters
+    ----------
+    data, columns, measure, **parameters
+        As for `score`.
+
+    Returns
+    -------
+    float
+        Around 0 if the columns are independent; the larger, the surer it is that they are not.
+
+    Examples
+    --------
+    >>> import covary, numpy as np
+    >>> x, noise = np.linspace(0, 1, 500), np.random.default_rng(0).random(500)
+    >>> covary.evidence(np.column_stack([x, x**2])) > 100
+    True
+    >>> covary.evidence(np.column_stack([x, noise])) < 3
+    True
+
+    """
+    return _measure(evidence, measure, parameters).evidence(data, columns)
 
 
 def explain(
@@ -76,21 +110,21 @@ def explain(
     data, columns, measure, **parameters
         As for `score`.
     on_progress : callable, optional
-        Told how much is done and to do, where that takes long: with ``order="exact"``.
+        Told how much is done and to do, where that takes long: with many columns.
 
     Returns
     -------
     Explanation
         With ``score``, ``order`` and ``steps``; each `Step` has ``target``, ``given``,
-        ``explained``, ``by``, ``bins``, ``cuts``, ``missing`` and ``rows``.
+        ``explained``, ``by``, ``bins``, ``cuts``, ``missing``, ``rows`` and ``alone``.
 
     Examples
     --------
     >>> import covary, numpy as np
     >>> x = np.linspace(0, 1, 500)
     >>> print(covary.explain(np.column_stack([x, x > 0.8])))
-    uds = 1.0000 for x0 -> x1
-      x1: 1.0000 explained by x0 (x0 cut at 0.7996)
+    uds-chance = 0.9791 for x0 -> x1
+      x1: 0.9791 explained by x0 (x0 cut at 0.7996)
 
     """
     return _measure(explain, measure, parameters).explain(data, columns, on_progress)
@@ -127,10 +161,10 @@ def matrix(
     --------
     >>> import covary, numpy as np
     >>> x = np.linspace(0, 1, 500)
-    >>> covary.matrix(np.column_stack([x, x > 0.8, 0 * x]))
-    array([[1., 1., 0.],
-           [1., 1., 0.],
-           [0., 0., 0.]])
+    >>> covary.matrix(np.column_stack([x, x > 0.8, 0 * x])).round(2)
+    array([[1.  , 0.98, 0.  ],
+           [0.98, 1.  , 0.  ],
+           [0.  , 0.  , 0.  ]])
 
     """
     found = _measure(matrix, measure, parameters)
@@ -204,10 +238,10 @@ def search(
     >>> x, noise = np.linspace(0, 1, 500), np.random.default_rng(0).random(500)
     >>> found = covary.search(np.column_stack([x, noise, x > 0.8, x**2]), top=3)
     >>> print(found)
-    the best 3 of 11 scored sets (uds, beam, 500 rows)
-    1.0000  x0, x2
-    1.0000  x2, x3
-    0.8167  x0, x2, x3
+    the best 3 of 11 scored sets (uds-chance, beam, 500 rows)
+    0.9823  x0, x3
+    0.9812  x0, x2, x3
+    0.9791  x0, x2
 
     """
     searched = plan_search(
@@ -232,8 +266,9 @@ def _measure(
     """Return the measure; a misspelt parameter may be one of the function that was called."""
     found = find_measure(measure)
     keywords = list(inspect.signature(function).parameters)
+    known = {name for entry in all_measures().values() for name in entry.parameters}
     for name in parameters:
-        if not hasattr(found, name) and errors.is_misspelt(name, keywords):
+        if name not in known and errors.is_misspelt(name, keywords):
             raise errors.unknown_keyword(function.__name__, name, keywords)
     return found.with_parameters(parameters)
 

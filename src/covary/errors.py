@@ -285,11 +285,12 @@ def unknown_keyword(function: str, name: str, known: Sequence[str]) -> Parameter
     return ParameterError(f"{function} has no parameter '{name}'.{_nearest(name, known)}")
 
 
-def unknown_parameter(kind: str, of: str, name: str, known: Sequence[str]) -> ParameterError:
+def unknown_parameter(
+    kind: str, of: str, name: str, known: Sequence[str], others: Sequence[str] = ()
+) -> ParameterError:
     has = f"its parameters are {_listed(known)}" if known else "it has none"
-    return ParameterError(
-        f"{kind} '{of}' has no parameter '{name}': {has}.{_nearest(name, known)}"
-    )
+    hint = f" {kind.capitalize()} '{others[0]}' has it." if others else _nearest(name, known)
+    return ParameterError(f"{kind} '{of}' has no parameter '{name}': {has}.{hint}")
 
 
 def invalid_parameter(name: str, must_be: str, value: object) -> ParameterError:

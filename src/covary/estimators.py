@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from covary.api import DEFAULT_MEASURE, search
+from covary.api import search
 from covary.measures import Measure
+from covary.names import DEFAULT_MEASURE
 from covary.strategies import Strategy
 from covary.table import Column, Table
 

@@ -1,8 +1,10 @@
-"""How names that a user chose are shown."""
+"""The name of the default measure, and how names that a user chose are shown."""
 
 from __future__ import annotations
 
 import unicodedata
+
+DEFAULT_MEASURE = "uds-chance"
 
 
 def printable(name: object) -> str:

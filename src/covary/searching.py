@@ -74,7 +74,7 @@ class Search:
         self._stage = ("", 0)  # the one under way, and how many sets were scored before it
         self.complete = False
         self.best = self._best()
-        varies = _varies(prepared)
+        varies = prepared.varies.copy()
         if target is not None and prepared.entropies[target] == 0:
             raise errors.constant_target(prepared.names[target])
         if not varies.all():
@@ -253,13 +253,6 @@ class Search:
                 **{name: version(name) for name in ("numpy", "numba")},
             },
         )
-
-
-def _varies(prepared: Prepared) -> npt.NDArray[np.bool_]:
-    """Return which columns have more than one value, or some missing cells beside the one."""
-    some_missing = (prepared.n_present > 0) & (prepared.n_present < prepared.n_rows)
-    varies: npt.NDArray[np.bool_] = (prepared.entropies > 0) | some_missing
-    return varies
 
 
 def _fields(of: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import click
 from covary.cli import output
 from covary.cli.score import print_explanation
 from covary.cli.search import print_result
+from covary.names import DEFAULT_MEASURE
 
 
 @click.command("demo")
@@ -26,7 +27,7 @@ def command() -> None:
     names = [str(name) for name in data.feature_names]
     columns = tuple(Column(name, data.data[:, at]) for at, name in enumerate(names))
     prepared = Prepared(Table(columns, len(data.data)))
-    measure = find_measure("uds")
+    measure = find_measure(DEFAULT_MEASURE)
     search = Search(prepared, measure, Beam(max_size=4), top=8, prune=True)
     with output.notices(), output.stages() as on_progress:
         scores = pairwise(prepared, measure)

@@ -49,7 +49,7 @@ def command(
     \b
     Examples:
       covary matrix wine.csv
-      covary matrix wine.csv --measure uds-unregularized -o scores.csv
+      covary matrix wine.csv --measure uds -o scores.csv
     """  # noqa: D301
     from covary.api import pairwise
     from covary.measures import find_measure

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from covary.names import DEFAULT_MEASURE
+
 
 def _names(
     context: click.Context, option: click.Parameter, texts: tuple[str, ...]
@@ -75,7 +77,11 @@ def top(default: int, least: int, of: str) -> Callable[..., Any]:
 def measure(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add --measure and its parameters."""
     with_name = click.option(
-        "--measure", "-m", default="uds", show_default=True, help="See `covary measures`."
+        "--measure",
+        "-m",
+        default=DEFAULT_MEASURE,
+        show_default=True,
+        help="See `covary measures`.",
     )
     with_parameters = click.option(
         "--set",
@@ -84,6 +90,6 @@ def measure(function: Callable[..., Any]) -> Callable[..., Any]:
         multiple=True,
         callback=_parameters,
         metavar="NAME=VALUE",
-        help="Set a parameter of the measure, such as beta=10; may be repeated.",
+        help="Set a parameter of the measure, such as max_given=1; may be repeated.",
     )
     return with_name(with_parameters(function))

@@ -33,7 +33,7 @@ def command(
     \b
     Examples:
       covary score wine.csv --columns density,alcohol,residual_sugar
-      covary score wine.csv -c density,alcohol --measure uds-unregularized --set beta=10
+      covary score wine.csv -c density,alcohol --measure uds --set beta=10
     """  # noqa: D301
     import covary
     from covary.measures import find_measure
@@ -57,7 +57,7 @@ def print_explanation(explanation: Explanation) -> None:
         f"({len(explanation.order)} columns, {explanation.rows} rows; "
         f"first comes {escape(printable(explanation.order[0]))})"
     )
-    steps = output.table("column", "#explained", "#rows", "by", "the column before")
+    steps = output.table("column", "#explained", "#rows", "by", "how")
     for step in explanation.steps:
         by = ", ".join(step.by[-3:]) if step.by else "-"
         more = f"{len(step.by) - 3} more, " if len(step.by) > 3 else ""
@@ -66,6 +66,6 @@ def print_explanation(explanation: Explanation) -> None:
             f"{step.explained:.4f}",
             str(step.rows),
             output.cell(more + by),
-            output.cell(step.how_cut() if step.given[-1] in step.by else "is left whole"),
+            output.cell(step.details()),
         )
     out.print(steps)

@@ -132,8 +132,7 @@ def print_result(result: SearchResult) -> None:
         out.print("No set scores above 0: nothing was found.")
         if result.measure == "uds":
             out.print(
-                "uds is blind to weak dependence; --measure uds-unregularized is not, but takes "
-                "chance for it too."
+                "uds is blind to weak dependence; --measure uds-chance, the default, is not."
             )
         return
     what, columns = ("#score", "columns") if result.target is None else ("#explained", "by")

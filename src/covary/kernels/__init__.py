@@ -10,13 +10,18 @@ import importlib
 from types import ModuleType
 
 _SUBMODULES = (
+    "chance",
     "columns",
     "contents",
     "cubes",
+    "gains",
+    "grids",
     "intervals",
+    "orders",
     "partition",
     "sorting",
     "step",
+    "strengths",
     "tables",
 )
 

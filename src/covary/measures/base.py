@@ -32,16 +32,20 @@ class Step:
     explained : float
         The fraction of the target's cumulative entropy that they explain, 0 to 1.
     by : tuple of str
-        Those of ``given`` that are cut or have missing cells; the others were left whole, and
-        explain nothing here.
+        Those of ``given`` that explain something here: that are cut, or have missing cells.
     bins : int
-        Into how many bins the last of ``given`` was cut for this step, missing cells not counted.
-    cuts : tuple
-        Where, in that column's own units: the largest value of each bin but the last.
+        Into how many bins a column was cut for this step, missing cells not counted: each of
+        ``by``, or with `covary.UDS` the last of ``given``.
+    cuts : dict of tuple
+        By column, where to cut it, in its own units: the largest value of each bin but the last.
+        With `covary.UDS` it is where the last of ``given`` was cut; otherwise a few cuts that
+        tell most about the target.
     missing : int
-        How many cells of that column are missing, a bin of their own if there are any.
+        How many cells of those columns are missing, a bin of their own if there are any.
     rows : int
         How many rows have a value of the target.
+    alone : tuple of float
+        How much each of ``by`` explains by itself, where the measure knows.
     """
 
     target: str
@@ -49,25 +53,33 @@ class Step:
     explained: float
     by: tuple[str, ...]
     bins: int
-    cuts: tuple[Any, ...]
+    cuts: Mapping[str, tuple[Any, ...]]
     missing: int
     rows: int
+    alone: tuple[float, ...] = ()
 
     def __str__(self) -> str:
         target = printable(self.target)
         if not self.by:
-            return f"{target}: nothing explained, no column before it is worth cutting"
-        cut = (
-            f" ({printable(self.given[-1])} {self.how_cut()})" if self.given[-1] in self.by else ""
-        )
+            return f"{target}: nothing explained"
         by = " and ".join(map(printable, self.by))
-        return f"{target}: {self.explained:.4f} explained by {by}{cut}"
+        details = self.details()
+        how = f" ({details})" if details else ""
+        return f"{target}: {self.explained:.4f} explained by {by}{how}"
 
-    def how_cut(self, most: int = 5) -> str:
-        """Return in words where the last of ``given`` is cut."""
-        shown = [f"{c:.5g}" if isinstance(c, float) else str(c) for c in self.cuts[:most]]
-        shown += ["..."] * (len(self.cuts) > most)
-        words = [f"cut at {', '.join(shown)}"] if shown else []
+    def details(self, most: int = 5) -> str:
+        """Return in words what each column explains by itself, or where it is cut."""
+        words = []
+        if len(self.alone) > 1:
+            for column, alone in zip(self.by, self.alone, strict=True):
+                words.append(f"{printable(column)} alone {alone:.4f}")
+            return ", ".join(words)
+        for column in (c for c in self.cuts if c in self.by and self.cuts[c]):
+            shown = [f"{c:.5g}" if isinstance(c, float) else str(c) for c in self.cuts[column]]
+            where = f"at {', '.join(shown)}"
+            if len(shown) > most:
+                where = f"{len(shown)} times from {shown[0]} to {shown[-1]}"
+            words.append(f"{printable(column)} cut {where}")
         words += [f"{self.missing} missing"] if self.missing else []
         return ", ".join(words)
 
@@ -113,6 +125,7 @@ class Explanation:
                 target=labels.get(step.target, step.target),
                 given=words(step.given),
                 by=words(step.by),
+                cuts={labels.get(name, name): cuts for name, cuts in step.cuts.items()},
             )
             for step in self.steps
         ]
@@ -127,6 +140,7 @@ class Explanation:
         for step in self.steps:
             told = {f.name: getattr(step, f.name) for f in dataclasses.fields(step)}
             del told["given"]
+            told["cuts"] = {column: list(cuts) for column, cuts in step.cuts.items()}
             steps.append({k: list(v) if isinstance(v, tuple) else v for k, v in told.items()})
         return {
             "measure": self.measure,
@@ -150,7 +164,7 @@ class Scorer:
     shared : what every task needs: the measure (or what it scores with) and the prepared columns
     """
 
-    def __init__(self, shared: tuple[Any, Prepared]) -> None:
+    def __init__(self, shared: Any) -> None:
         self.shared = shared
 
     def score(
@@ -195,9 +209,18 @@ class Measure(ABC):
         labels = labels_of(data)
         return explanation.relabelled(labels) if labels else explanation
 
+    def evidence(self, data: Any, columns: Sequence[Any] | None = None) -> float:
+        """Return the statistic that tells best whether the columns are dependent at all."""
+        prepared = prepare(data, columns)
+        return self.evidence_set(prepared, _at_least_two(prepared))
+
     @abstractmethod
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
         """Return the score of the columns at these positions."""
+
+    def evidence_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
+        """Return the evidence of the columns at these positions: their score, or better."""
+        return self.score_set(prepared, columns)
 
     def scorer(self, prepared: Prepared) -> Scorer:
         """Return what scores batches of sets, faster than one by one where a measure can share."""
@@ -281,7 +304,8 @@ def _refuse_unknown(measure: str, cls: type[Measure], parameters: Mapping[str, A
     known = [parameter.name for parameter in dataclasses.fields(cls)]  # type: ignore[arg-type]
     for name in parameters:
         if name not in known:
-            raise errors.unknown_parameter("measure", measure, name, known)
+            others = sorted(e.name for e in registered().values() if name in e.parameters)
+            raise errors.unknown_parameter("measure", measure, name, known, others)
 
 
 def _at_least_two(prepared: Prepared) -> Sequence[int]:

@@ -257,7 +257,7 @@ def _in_words(chain: Chain) -> tuple[Step, ...]:
             explained=explained,
             by=tuple(by),
             bins=chain.n_parts(at),
-            cuts=prepared.upper_ends(condition, chain.bins, ends[:-1].tolist()),
+            cuts={names[at]: prepared.upper_ends(condition, chain.bins, ends[:-1].tolist())},
             missing=int(prepared.n_rows - prepared.n_present[condition]),
             rows=int(prepared.n_present[target]),
         )

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from covary import kernels
+from covary.prepare.grids import FAMILIES, Grids, make_grids
+from covary.prepare.ranked import Ranked
 from covary.prepare.sorting import sort_column
 from covary.table import Table, read_table
 
@@ -78,11 +80,17 @@ class Prepared:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the table behind: what another process computes needs only the arrays."""
-        return {name: vars(self)[name] for name in (*_ARRAYS, "names", "n_rows", "_bins")}
+        return {name: value for name, value in vars(self).items() if name != "table"}
 
     def has_missing(self, position: int) -> bool:
         """Return whether a column has missing cells."""
         return bool(self.n_present[position] < self.n_rows)
+
+    @cached_property
+    def varies(self) -> npt.NDArray[np.bool_]:
+        """Which columns have more than one value, or some missing cells beside the one."""
+        some_missing = (self.n_present > 0) & (self.n_present < self.n_rows)
+        return np.asarray((self.entropies > 0) | some_missing)
 
     def bins(self, beta: int) -> Bins:
         """Return the at most ``beta`` initial bins of every column."""
@@ -114,6 +122,37 @@ class Prepared:
             ranks[position] = n_present
             ranks[position, self.orders[position, :n_present]] = np.cumsum(steps)
         return ranks
+
+    @cached_property
+    def ranked(self) -> Ranked:
+        """The columns by their mid-ranks, and what chance does to their entropy."""
+        present = zip(self.values, self.n_present, strict=True)
+        return Ranked([values[:n] for values, n in present], self.n_rows)
+
+    @cached_property
+    def folded(self) -> tuple[npt.NDArray[np.uint32], Ranked]:
+        """Orders and mid-ranks of what is left of the columns when they are folded in the middle.
+
+        A row is then as far up as its rank was away from the middle, on whichever side.
+        """
+        orders = self.orders.copy()
+        columns = []
+        for order, values, n in zip(orders, self.values, self.n_present, strict=True):
+            ordered = values[:n]
+            # Whole numbers: twice the mid-rank, from twice the middle.
+            ends = np.searchsorted(ordered, ordered) + np.searchsorted(ordered, ordered, "right")
+            distance = np.abs(ends - n)
+            outward = np.argsort(distance, kind="stable")
+            order[:n] = order[:n][outward]
+            columns.append(distance[outward].astype(np.float64))
+        return orders, Ranked(columns, self.n_rows)
+
+    @cached_property
+    def grids(self) -> tuple[Grids, ...]:
+        """Fixed grids of every column, by family."""
+        return tuple(
+            make_grids(family, self.orders, self.values, self.n_present) for family in FAMILIES
+        )
 
     def upper_ends(self, position: int, bins: Bins, which: Sequence[int]) -> tuple[Any, ...]:
         """Return the largest values of these initial bins, in the column's own units."""
