@@ -36,9 +36,9 @@ class View(NamedTuple):
 # Coarse grids see what rises or falls, fine ones what swings; folded, a circle or a growing spread
 # are such too. The weights leave most of the power to what is most common.
 OF_PAIRS = (
-    View((2, 3, 4), False, 0.7, 1.75),
-    View((8, 12, 16), False, 0.15, 1.55),
-    View((4, 6, 8), True, 0.15, 1.5),
+    View((2, 3, 4), False, 0.6, 1.75),
+    View((8, 12, 16), False, 0.2, 1.55),
+    View((4, 6, 8), True, 0.2, 1.5),
 )
 OF_TRIPLES = (View((2,), False, 0.5, 1.0), View((3, 4, 6), False, 0.5, 1.0))
 
