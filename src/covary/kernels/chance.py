@@ -83,10 +83,10 @@ def look_up(table, n):
     while (n >> shift) >= 4096:
         shift += 1
     at = (shift << 11) + (n >> shift)
-    if shift == 0:
+    over = n - ((n >> shift) << shift)
+    if over == 0:
         return table[at]
-    part = float64(n - ((n >> shift) << shift)) / float64(1 << shift)
-    return table[at] + part * (table[at + 1] - table[at])
+    return table[at] + float64(over) / float64(1 << shift) * (table[at + 1] - table[at])
 
 
 @kernel(types.UniTuple(float64, 2)(FLOATS, FLOATS))

@@ -7,6 +7,8 @@ from numba import int64, types, uint8, uint16
 
 from covary.kernels.jit import FLOATS, ROWS, kernel
 
+_SIZES = types.Array(types.int64, 1, "C", readonly=True)
+
 
 @kernel(types.int64[::1](FLOATS, int64))
 def cut_points(values, n_bins):
@@ -43,17 +45,41 @@ def cut_points(values, n_bins):
     return cuts[:number].copy()
 
 
-@kernel(types.void(ROWS, types.Array(types.int64, 1, "C", readonly=True), int64, types.uint8[::1]))
-def fill_codes(order, cuts, n_present, codes):
-    """Fill in the bin of every row; missing cells are a bin after the last."""
+@kernel(types.void(ROWS, FLOATS, _SIZES, types.uint8[::1], types.uint8[:, ::1], types.int64[::1]))
+def fill_grids(order, values, sizes, codes, maps, n_bins):
+    """Fill in the grids of one column; each refines the one before.
+
+    Parameters
+    ----------
+    order, values : rows by ascending value (missing last), and the sorted values without these
+    sizes : into about how many bins each grid cuts the column
+    codes : gets the bin of every row in the last grid; missing cells are one bin more
+    maps : gets by grid the bin of each of those bins
+    n_bins : gets by grid how many bins there are, missing cells being one
+
+    """
+    n = values.size
+    cuts = cut_points(values, sizes[-1])
     at = 0
     for k in range(cuts.size + 1):
-        end = cuts[k] if k < cuts.size else n_present
+        end = cuts[k] if k < cuts.size else n
         while at < end:
             codes[order[at]] = uint8(k)
             at += 1
-    for row in order[n_present:]:
+    for row in order[n:]:
         codes[row] = uint8(cuts.size + 1)
+    missing = order.size > n
+    for grid in range(sizes.size):
+        coarser = cut_points(values, sizes[grid])
+        now = 0
+        for k in range(maps.shape[1]):
+            if k <= cuts.size:
+                while now < coarser.size and k > 0 and coarser[now] <= cuts[k - 1]:
+                    now += 1
+                maps[grid, k] = uint8(now)
+            else:
+                maps[grid, k] = uint8(coarser.size + 1 if missing else 0)
+        n_bins[grid] = coarser.size + 1 + missing
 
 
 GRIDS = types.Tuple(

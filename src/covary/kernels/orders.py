@@ -26,6 +26,9 @@ _ORDERED = types.Tuple((float64, types.int64[::1]))
 MOST_EXACT = 12
 # Beyond that, as many columns as this are tried as the first.
 MOST_FIRST = 64
+# And columns are moved to better places up to this many.
+MOST_MOVED = 64
+ATTEMPTS = 8
 _ONE = 2.0**52
 
 
@@ -163,12 +166,129 @@ def order_of_least_regret(parts, weights):
     return score, best
 
 
+@kernel(types.void(types.int64[:, ::1], int64, int64, _NUMBERS, int64, _PARTS))
+def _improve_by(best, at, t, others, n_others, parts):
+    """Take over what column t adds if the last of some others explains it, alone or with one."""
+    by_one, by_two = parts
+    last = others[n_others - 1]
+    _improve(best, at, by_one[t, last, _SURE], by_one[t, last, _LIKELY])
+    for k in range(n_others - 1 if by_two.size > 0 else 0):
+        other = others[k]
+        _improve(best, at, by_two[t, last, other, _SURE], by_two[t, last, other, _LIKELY])
+
+
+@kernel(_ORDERED(types.int64[::1], int64, _PARTS, _NUMBERS))
+def _best_place(order, column, parts, weights):
+    """Return the highest score with this column at any place, and the order."""
+    by_one, by_two = parts
+    d = order.size
+    rest = order[order != column]
+    without = np.zeros((d, 2), np.int64)  # what the others add if the column comes after them
+    own = np.zeros((d, 2), np.int64)  # what the column adds, by place
+    for at in range(d - 1):
+        for n_before in range(1, at + 1):
+            _improve_by(without, at, rest[at], rest, n_before, parts)
+        own[at + 1] = own[at]
+        _improve_by(own, at + 1, column, rest, at + 1, parts)
+    behind = without.copy()  # what they add if it comes before them
+    for at in range(d - 1):
+        t = rest[at]
+        _improve(behind, at, by_one[t, column, _SURE], by_one[t, column, _LIKELY])
+        for k in range(at if by_two.size > 0 else 0):
+            other = rest[k]
+            _improve(
+                behind, at, by_two[t, column, other, _SURE], by_two[t, column, other, _LIKELY]
+            )
+    total = weights.sum()
+    added = behind[: d - 1, _LIKELY].sum()
+    score = -1.0
+    best = 0
+    for place in range(d):
+        whole = total - weights[column if place == 0 else rest[0]]
+        here = float64(added + own[place, _LIKELY]) / float64(whole) if whole > 0 else 0.0
+        if here > score:
+            score = here
+            best = place
+        added += without[place, _LIKELY] - behind[place, _LIKELY]
+    placed = np.empty(d, np.int64)
+    placed[:best] = rest[:best]
+    placed[best] = column
+    placed[best + 1 :] = rest[best:]
+    return score, placed
+
+
+@kernel(_ORDERED(_PARTS, _NUMBERS, types.int64[::1], float64))
+def improved_order(parts, weights, order, score):
+    """Return a score that is no lower, and its order: columns are moved while that helps.
+
+    From the best order so far, turned and read backwards, it is tried again a few times, which
+    leads out of many a dead end.
+    """
+    d = order.size
+    best = order.copy()
+    for attempt in range(ATTEMPTS):
+        now = best.copy()
+        reached = score
+        if attempt > 0:
+            turn = attempt // 2 * d // (ATTEMPTS // 2)
+            now = np.concatenate((best[turn:], best[:turn]))
+            now = now[::-1].copy() if attempt % 2 == 1 else now
+            reached = -1.0
+        helped = True
+        while helped:
+            helped = False
+            for column in now:
+                here, placed = _best_place(now, column, parts, weights)
+                if here > reached:
+                    now, reached = placed, here
+                    helped = True
+        if reached > score or attempt == 0:
+            best, score = now, reached
+    return score, best
+
+
+@kernel(types.int64[::1](_PARTS))
+def _by_contents(parts):
+    """Return the columns in an order that does not depend on how they are numbered.
+
+    They are sorted by sums of what they add and make others add; columns that are alike in all of
+    those will seldom differ in any other way.
+    """
+    by_one, by_two = parts
+    d = len(by_one)
+    sums = np.zeros((4, d), np.int64)
+    for t in range(d):
+        for a in range(d):
+            sums[0, t] += by_one[t, a, _LIKELY]
+            sums[1, a] += by_one[t, a, _LIKELY]
+            for b in range(d if by_two.size > 0 else 0):
+                sums[2, t] += by_two[t, a, b, _LIKELY] >> 8
+                sums[3, a] += by_two[t, a, b, _LIKELY] >> 8
+    order = np.arange(d)
+    for key in sums:
+        order = order[np.argsort(key[order], kind="mergesort")]
+    return order
+
+
 @kernel(_ORDERED(_PARTS, _NUMBERS))
 def best_order(parts, weights):
     """Return the score and the order of a set, from the parts that its columns may add."""
     if weights.size <= MOST_EXACT:
         return best_of_all_orders(parts, weights)
-    return order_of_least_regret(parts, weights)
+    by_one, by_two = parts
+    places = _by_contents(parts)
+    by_one = np.ascontiguousarray(by_one[places][:, places])
+    if by_two.size > 0:
+        sorted_two = np.empty_like(by_two)
+        for t in range(places.size):
+            for a in range(places.size):
+                for b in range(places.size):
+                    sorted_two[t, a, b] = by_two[places[t], places[a], places[b]]
+        by_two = sorted_two
+    score, order = order_of_least_regret((by_one, by_two), weights[places])
+    if places.size <= MOST_MOVED:
+        score, order = improved_order((by_one, by_two), weights[places], order, score)
+    return score, places[order]
 
 
 @kernel(_PARTS(_NUMBERS, types.boolean, KNOWN, FLOATS, NULLS, float64))

@@ -61,8 +61,8 @@ class UDSChance(Measure):
     column, increasing or decreasing, and for any order of columns and rows.
 
     The order is the best of all up to 12 columns that vary; beyond that, next comes the column
-    that loses least by not waiting, and in sets of more than 64 columns each is explained by one
-    other at a time.
+    that loses least by not waiting, and columns are then moved while that helps. In sets of more
+    than 64 columns each is explained by one other at a time.
 
     Blind to what takes three columns or more to explain a fourth if no two of them do, and to
     differences in a column that cancel in its cumulative distribution.

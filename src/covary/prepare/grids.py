@@ -50,16 +50,10 @@ def make_grids(
     # One bin more may come from a middle row that is cut off on both sides, one from gaps.
     maps = np.zeros((n_columns, len(sizes), sizes[-1] + 2), np.uint8)
     n_bins = np.empty((n_columns, len(sizes)), np.int64)
+    wanted = np.array(sizes, np.int64)
     for column in range(n_columns):
         present = values[column, : n_present[column]]
-        cuts = kernels.grids.cut_points(present, sizes[-1])
-        kernels.grids.fill_codes(orders[column], cuts, present.size, codes[column])
-        first_rows = np.concatenate([[0], cuts])
-        missing = int(present.size < n_rows)
-        for grid, size in enumerate(sizes):
-            coarser = kernels.grids.cut_points(present, size) if size != sizes[-1] else cuts
-            bins = np.searchsorted(coarser, first_rows, side="right")
-            maps[column, grid, : bins.size] = bins
-            maps[column, grid, bins.size :] = coarser.size + 1 if missing else 0
-            n_bins[column, grid] = coarser.size + 1 + missing
+        kernels.grids.fill_grids(
+            orders[column], present, wanted, codes[column], maps[column], n_bins[column]
+        )
     return Grids(codes, maps, n_bins, sizes, max(len(of_two), 1))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +52,7 @@ class Ranked:
         self.skewnesses = np.zeros(n_columns)
         self.gap_of = np.zeros(n_columns, np.int64)
         self.bias_of = np.zeros(n_columns, np.int64)
-        gap_lines = [np.ones(n_rows)]
+        gap_lines = [np.ones(n_rows)]  # the line of all columns without ties
         bias_lines = [np.zeros(table_sizes(n_rows).size)]
         like: dict[tuple[int, bytes], int] = {}  # the first column with the same ties
         for at, values in enumerate(sorted_columns):
@@ -57,31 +60,24 @@ class Ranked:
             ends = np.flatnonzero(values[1:] != values[:-1]) + 1
             if ends.size == 0:
                 continue
-            first = like.setdefault((n, blake2b(ends.tobytes()).digest()), at)
+            untied = ends.size == n - 1
+            first = like.setdefault((n, b"" if untied else blake2b(ends.tobytes()).digest()), at)
             if first < at:
                 for figures in (*self.nulls, self.entropies, self.gap_of, self.bias_of):
                     figures[at] = figures[first]
                 continue
-            counts = np.diff(ends, prepend=0, append=n)
-            gaps = (counts[1:] + counts[:-1]) / 2.0
-            harmonics = kernels.tables.weighted_harmonics(n)
-            coins = harmonics[n] - harmonics[ends] - harmonics[n - ends]
-            entropy = float(coins @ gaps) / (2.0 * n)
-            self.entropies[at] = entropy / n
-            self.units[at] = gaps.sum() / (4.0 * n * entropy)
-            self.variances[at], self.skewnesses[at] = kernels.chance.null_shape(ends / n, gaps)
+            ties = _without_ties(n) if untied else _with_ties(n, ends)
+            self.entropies[at] = ties.entropy / n
+            self.units[at] = ties.unit
+            self.variances[at] = ties.variance
+            self.skewnesses[at] = ties.skewness
             self.bias_of[at] = len(bias_lines)
-            sizes = table_sizes(n)
-            line = np.zeros(table_sizes(n_rows).size)
-            if ends.size == n - 1:
-                short = entropy - _expected_without_ties(n, sizes)
-            else:
-                short = entropy - _expected_with_ties(n, ends, gaps, entropy, sizes)
+            bias_lines.append(np.zeros(bias_lines[0].size))
+            bias_lines[-1][: ties.biases.size] = ties.biases
+            if not untied:
                 self.gap_of[at] = len(gap_lines)
                 gap_lines.append(np.zeros(n_rows))
-                gap_lines[-1][ends - 1] = gaps
-            line[: sizes.size] = sizes * short / (n * entropy)
-            bias_lines.append(line)
+                gap_lines[-1][ends - 1] = ties.gaps
         self.gap_lines = np.array(gap_lines)
         self.bias_lines = np.array(bias_lines)
 
@@ -91,6 +87,47 @@ class Ranked:
         return self.units, self.variances, self.skewnesses
 
 
+class Ties(NamedTuple):
+    """What depends on nothing but the number of rows and which of them are tied."""
+
+    entropy: float
+    unit: float
+    variance: float
+    skewness: float
+    gaps: Floats
+    biases: Floats
+
+
+@lru_cache(maxsize=8)
+def _without_ties(n: int) -> Ties:
+    return _ties(n, np.arange(1, n), _shortfall_without_ties)
+
+
+def _with_ties(n: int, ends: Counts) -> Ties:
+    return _ties(n, ends, _shortfall_with_ties)
+
+
+def _ties(
+    n: int, ends: Counts, shortfall: Callable[[int, Counts, Counts, Floats], Floats]
+) -> Ties:
+    counts = np.diff(ends, prepend=0, append=n)
+    gaps = (counts[1:] + counts[:-1]) / 2.0
+    harmonics = kernels.tables.weighted_harmonics(n)
+    coins = harmonics[n] - harmonics[ends] - harmonics[n - ends]
+    entropy = float(np.sum(coins * gaps)) / (2.0 * n)
+    variance, skewness = kernels.chance.null_shape(ends / n, gaps)
+    sizes = table_sizes(n)
+    return Ties(
+        entropy=entropy,
+        unit=float(gaps.sum()) / (4.0 * n * entropy),
+        variance=variance,
+        skewness=skewness,
+        gaps=gaps,
+        biases=sizes * shortfall(n, np.clip(sizes, 1, n), ends, gaps) / n,
+    )
+
+
+@lru_cache(maxsize=4)
 def table_sizes(most: int) -> Counts:
     """Return the sizes that a table over sizes has entries for, as `look_up` expects them."""
     sizes = np.arange(min(most, EVERY_SIZE) + 1)
@@ -102,30 +139,27 @@ def table_sizes(most: int) -> Counts:
     return sizes
 
 
-def _expected_without_ties(n: int, sizes: Counts) -> Floats:
-    """Return the expected estimate of h from so many random rows of the ranks 1 .. n, exactly.
+def _shortfall_without_ties(n: int, sizes: Counts, ends: Counts, gaps: Floats) -> Floats:
+    """Return by what share the estimate from so many random rows falls short of h, exactly.
 
     Neighbours in a random choice of k rows are (n + 1) / (k + 1) ranks apart on average, whichever
     neighbours they are, and the estimates of H over all thresholds sum to (k - 1) (k + 2) / 2k.
     """
-    known = np.clip(sizes, 1, n)
-    return np.asarray((n + 1) / 4.0 * (known - 1.0) * (known + 2.0) / (known * (known + 1.0)))
+    k = sizes.astype(np.float64)
+    return 1.0 - (k - 1) * (k + 2) / (k * (k + 1)) * (n / (n - 1.0)) * ((n + 1.0) / (n + 2.0))
 
 
-def _expected_with_ties(
-    n: int, ends: Counts, gaps: Floats, entropy: float, sizes: Counts
-) -> Floats:
-    """Return the expected estimate of h from so many random rows of mid-ranks with ties."""
+def _shortfall_with_ties(n: int, sizes: Counts, ends: Counts, gaps: Floats) -> Floats:
+    """Return by what share the estimate from so many random rows falls short of h."""
     firsts, weights = _few_thresholds(n, ends, gaps)
     doublings = np.arange(1, SIZES_PER_DOUBLING * n.bit_length()) / SIZES_PER_DOUBLING
     some = np.concatenate([np.arange(1, 17), np.rint(16 * 2**doublings).astype(np.int64)])
     some = np.append(some[some < n], n)
     harmonics = kernels.tables.weighted_harmonics(n)
     expected = kernels.chance.expected_entropies(n, firsts, weights, some, harmonics)
-    # What it falls short by, times the size, is smooth over the logarithm of the size.
+    # Times the size, it is smooth over the logarithm of the size.
     short = some * (1.0 - expected / expected[-1])
-    known = np.clip(sizes, 1, n)
-    return entropy * (1.0 - _interpolated(np.log(known), np.log(some), short) / known)
+    return _interpolated(np.log(sizes), np.log(some), short) / sizes
 
 
 def _few_thresholds(n: int, ends: Counts, gaps: Floats) -> tuple[Counts, Floats]:
