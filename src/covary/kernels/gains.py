@@ -19,6 +19,8 @@ _LINES = types.Array(types.float64, 2, "C", readonly=True)
 _ORDERS = types.Array(types.uint32, 2, "C", readonly=True)
 
 _NOTHING = 1e-9
+_WHOLE_SHARE = 2.0**52
+_WHOLE_FREEDOM = 2.0**40
 # How many grids share a pass.
 AT_ONCE = 4
 
@@ -121,15 +123,18 @@ def _chance(sizes, biases, n):
 
     A single row tells nothing: it has no degrees of freedom. Small cells vary more than large
     ones, which counts as some more. If there are two cells, there is at least one in all.
+    Both are sums of whole numbers: the same in whatever order the cells come.
     """
-    expected = 0.0
-    freedom = 0.0
+    expected = int64(0)
+    freedoms = int64(0)
     for size in sizes:
         if size > 0:
-            expected += look_up(biases, int64(size))
+            expected += int64(np.rint(look_up(biases, int64(size)) * _WHOLE_SHARE))
         if size > 1:
-            freedom += (1.0 - float64(size) / float64(n)) * (1.0 + 2.0 / float64(size))
-    return expected, max(freedom, 1.0) if freedom > _NOTHING else 0.0
+            freedom = (1.0 - float64(size) / float64(n)) * (1.0 + 2.0 / float64(size))
+            freedoms += int64(np.rint(freedom * _WHOLE_FREEDOM))
+    freedom = float64(freedoms) / _WHOLE_FREEDOM
+    return expected / _WHOLE_SHARE, max(freedom, 1.0) if freedom > _NOTHING else 0.0
 
 
 COLUMNS = types.Tuple(

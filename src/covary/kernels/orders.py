@@ -133,7 +133,12 @@ def order_of_least_regret(parts, weights):
     score = -1.0
     best = np.arange(d)
     order = np.empty(d, np.int64)
-    firsts = np.argsort(full[:, _LIKELY], kind="mergesort")[:MOST_FIRST]
+    # Those first that cost least by not being explained: at best, this score is left.
+    left_over = np.empty(d)
+    for t in range(d):
+        whole = float64(total - weights[t])
+        left_over[t] = float64(full[:, _LIKELY].sum() - full[t, _LIKELY]) / max(whole, 1.0)
+    firsts = np.argsort(-left_over, kind="mergesort")[:MOST_FIRST]
     for first in firsts:
         order[0] = first
         left = np.ones(d, np.bool_)
@@ -247,16 +252,17 @@ def improved_order(parts, weights, order, score):
     return score, best
 
 
-@kernel(types.int64[::1](_PARTS))
-def _by_contents(parts):
+@kernel(types.int64[::1](_PARTS, _NUMBERS))
+def _by_contents(parts, weights):
     """Return the columns in an order that does not depend on how they are numbered.
 
-    They are sorted by sums of what they add and make others add; columns that are alike in all of
-    those will seldom differ in any other way.
+    They are sorted by weight and by sums of what they add and make others add; columns that are
+    alike in all of those will seldom differ in any other way.
     """
     by_one, by_two = parts
     d = len(by_one)
-    sums = np.zeros((4, d), np.int64)
+    sums = np.zeros((5, d), np.int64)
+    sums[4] = weights
     for t in range(d):
         for a in range(d):
             sums[0, t] += by_one[t, a, _LIKELY]
@@ -276,7 +282,7 @@ def best_order(parts, weights):
     if weights.size <= MOST_EXACT:
         return best_of_all_orders(parts, weights)
     by_one, by_two = parts
-    places = _by_contents(parts)
+    places = _by_contents(parts, weights)
     by_one = np.ascontiguousarray(by_one[places][:, places])
     if by_two.size > 0:
         sorted_two = np.empty_like(by_two)

@@ -179,7 +179,8 @@ def unknown(keys, sets, n_columns, with_pairs, target):
     ``target`` is the only column to be explained, or -1 if every column of a set is.
     """
     size = sets.shape[1]
-    per_set = size * size * size if target < 0 else size * size
+    per_set = size + (size * (size - 1) // 2 if with_pairs else 0)
+    per_set *= size if target < 0 else 1
     wanted = np.empty(len(sets) * per_set, np.int64)
     number = 0
     for k in range(len(sets)):

@@ -180,8 +180,40 @@ class StrengthScorer(Scorer):
             yield np.arange(first, first + len(some)), self.from_known(some)
 
     def with_pairs(self, size: int) -> bool:
-        """Return whether two columns of a set of this size may explain one together."""
-        return self.max_given > 1 and size <= MOST_WITH_PAIRS
+        """Return whether two of so many columns may explain one together."""
+        return self.max_given > 1 and size + (self.target >= 0) <= MOST_WITH_PAIRS
+
+    def best_order(self, columns: Sequence[int]) -> tuple[float, list[int]]:
+        """Return the score of a set of which everything is known, and the order that gives it.
+
+        Its columns all vary.
+        """
+        if len(columns) < 2:
+            return 0.0, list(columns)
+        which, ranked = np.array(columns, np.int64), self.shared.ranked
+        with_pairs = self.with_pairs(len(columns))
+        parts = kernels.orders.parts_of(
+            which,
+            with_pairs,
+            self.known.table,
+            ranked.entropies,
+            ranked.nulls,
+            float(all_deviations(len(columns), with_pairs)[-1]),
+        )
+        wholes = np.array([kernels.orders.as_whole(h) for h in ranked.entropies[which]], np.int64)
+        score, order = kernels.orders.best_order(parts, wholes)
+        return float(score), which[order].tolist()
+
+    def strength(self, target: int, by: tuple[int, ...], n_columns: int) -> tuple[float, float]:
+        """Return how much of a target one or two columns explain, in a set of so many that vary.
+
+        The first is for sure, the second in all likelihood; 0 if nothing is known.
+        """
+        deviations = float(all_deviations(n_columns, self.with_pairs(n_columns))[-1])
+        found: tuple[float, float] = kernels.strengths.known_strength(
+            self.known.table, target, by[0], by[-1], self.shared.ranked.nulls, deviations
+        )
+        return found
 
     def _sets_at_a_time(self, size: int) -> int:
         """Return how many sets can be scored before anyone loses patience."""

@@ -15,16 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from covary import errors, kernels
+from covary import errors
 from covary.measures.base import Explanation, Measure, OnProgress, Scorer, Step, register
 from covary.measures.evidence import evidence_of
 from covary.measures.readable import readable_cuts
-from covary.measures.strengths import (
-    Condition,
-    StrengthScorer,
-    all_deviations,
-    explain_targets,
-)
+from covary.measures.strengths import Condition, StrengthScorer, explain_targets
 from covary.prepare import Prepared
 
 
@@ -83,10 +78,7 @@ class UDSChance(Measure):
             raise errors.invalid_parameter("max_given", "1 or 2", self.max_given)
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
-        scorer = StrengthScorer(prepared, self.max_given)
-        sets = np.array([columns], np.int32)
-        scorer.known.learn(sets, scorer.with_pairs(len(columns)), _here(prepared))
-        return float(scorer.from_known(sets)[0])
+        return self._learned(prepared, columns).best_order(_varying(prepared, columns))[0]
 
     def scorer(self, prepared: Prepared) -> Scorer:
         return StrengthScorer(prepared, self.max_given)
@@ -103,42 +95,30 @@ class UDSChance(Measure):
         columns: Sequence[int],
         on_progress: OnProgress | None = None,
     ) -> Explanation:
-        scorer = StrengthScorer(prepared, self.max_given)
-        with_pairs = scorer.with_pairs(len(columns))
-        sets = np.array([columns], np.int32)
-        scorer.known.learn(sets, with_pairs, _here(prepared, on_progress))
-        vary = np.array([c for c in columns if prepared.varies[c]], np.int64)
-        ranked = prepared.ranked
-        deviations = float(all_deviations(len(vary), with_pairs)[-1])
-        parts = kernels.orders.parts_of(
-            vary, with_pairs, scorer.known.table, ranked.entropies, ranked.nulls, deviations
-        )
-        order: list[int] = []
-        steps: list[Step] = []
-        if len(vary) > 1:
-            wholes = np.rint(ranked.entropies[vary] * 2.0**52).astype(np.int64)
-            order = vary[kernels.orders.best_order(parts, wholes)[1]].tolist()
-
-            def strength(target: int, by: Sequence[int]) -> tuple[float, float]:
-                found: tuple[float, float] = kernels.strengths.known_strength(
-                    scorer.known.table, target, by[0], by[-1], ranked.nulls, deviations
-                )
-                return found
-
-            steps = [
-                _step(prepared, order[:at], order[at], strength, with_pairs)
-                for at in range(1, len(order))
-            ]
-        order = order or vary.tolist()
-        for constant in (c for c in columns if not prepared.varies[c]):
-            if order:
-                steps.append(
-                    _step(prepared, order, constant, lambda target, by: (0.0, 0.0), False)
-                )
-            order = [*order, constant]
+        scorer = self._learned(prepared, columns, on_progress)
+        vary = _varying(prepared, columns)
+        score, order = scorer.best_order(vary)
+        # What never varies comes last: it explains nothing, and there is nothing to explain.
+        order += [column for column in columns if not prepared.varies[column]]
+        steps = [_step(scorer, order[:at], order[at], len(vary)) for at in range(1, len(order))]
         names = tuple(prepared.names[column] for column in order)
-        score = float(scorer.from_known(sets)[0])
         return Explanation(score, names, tuple(steps), self.name, prepared.n_rows)
+
+    def _learned(
+        self,
+        prepared: Prepared,
+        columns: Sequence[int],
+        on_progress: OnProgress | None = None,
+    ) -> StrengthScorer:
+        """Return a scorer that knows all about a set."""
+        scorer = StrengthScorer(prepared, self.max_given)
+        sets = np.array([_varying(prepared, columns)], np.int32)
+        scorer.known.learn(sets, scorer.with_pairs(sets.size), _here(prepared, on_progress))
+        return scorer
+
+
+def _varying(prepared: Prepared, columns: Sequence[int]) -> list[int]:
+    return [column for column in columns if prepared.varies[column]]
 
 
 def _here(prepared: Prepared, on_progress: OnProgress | None = None) -> Any:
@@ -154,26 +134,31 @@ def _here(prepared: Prepared, on_progress: OnProgress | None = None) -> Any:
     return run
 
 
-def _step(
-    prepared: Prepared, given: Sequence[int], target: int, strength: Any, with_pairs: bool
-) -> Step:
-    """Return how much of a column those before it explain, and which of them do."""
-    ways: list[tuple[int, ...]] = [(column,) for column in given]
-    ways += combinations(given, 2) if with_pairs else ()
-    best = max(ways, key=lambda by: strength(target, by))
-    explained = strength(target, best)[1]
+def _step(scorer: StrengthScorer, given: Sequence[int], target: int, n_columns: int) -> Step:
+    """Return how much of a column those before it explain, and which of them do.
+
+    ``n_columns`` is how many columns of the set vary.
+    """
+    prepared = scorer.shared
     names = prepared.names
+
+    def strength(by: tuple[int, ...]) -> tuple[float, float]:
+        return scorer.strength(target, by, n_columns)
+
+    ways: list[tuple[int, ...]] = [(column,) for column in given]
+    ways += combinations(given, 2) if scorer.with_pairs(n_columns) else ()
+    best = max(ways, key=strength)
+    explained = strength(best)[1]
     # The one that explains more by itself comes first.
-    by = sorted(best, key=lambda column: strength(target, (column,)), reverse=True)
+    by = sorted(best, key=lambda column: strength((column,)), reverse=True)
     by = by if explained > 0.0 else []
-    bins = _bins_of_best_grid(prepared, by, target) if by else 0
     return Step(
         target=names[target],
         given=tuple(names[column] for column in given),
         explained=explained,
         by=tuple(names[column] for column in by),
-        bins=bins,
-        alone=tuple(strength(target, (column,))[1] for column in by),
+        bins=_bins_of_best_grid(prepared, by, target) if by else 0,
+        alone=tuple(strength((column,))[1] for column in by),
         cuts={names[c]: readable_cuts(prepared, target, c, [o for o in by if o != c]) for c in by},
         missing=sum(int(prepared.n_rows - prepared.n_present[column]) for column in by),
         rows=int(prepared.n_present[target]),
