@@ -43,4 +43,6 @@ def run(quick: bool, progress: Progress) -> list[Table]:
         Column("pairs_per_second", "pairs per second", as_number(0)),
         Column("speedup", "against one thread", as_ratio),
     ]
-    return [Table(f"uds, {n_columns} columns, {ROWS} rows, {n_pairs:,} pairs", columns, rows)]
+    return [
+        Table(f"uds-chance, {n_columns} columns, {ROWS} rows, {n_pairs:,} pairs", columns, rows)
+    ]

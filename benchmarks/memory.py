@@ -44,7 +44,7 @@ def run(quick: bool, progress: Progress) -> list[Table]:
         Column("without_table", "times the table, itself not counted", as_number(2)),
         Column("with_table", "itself counted", as_number(2)),
     ]
-    return [Table(f"uds, {n_rows:,} rows x {COLUMNS} columns of doubles", columns, rows)]
+    return [Table(f"uds-chance, {n_rows:,} rows x {COLUMNS} columns of doubles", columns, rows)]
 
 
 def in_fresh_process(kind: str, n_rows: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """What else one would use, on the same data in the same run: time, and as a ratio to the time of
-covary's uds (above 1: slower than covary). The columns share a hidden factor, the slower case for
-uds. covary runs on one thread, its peers as they come: some use all cores. Imports and compiling
-are not counted, except for hoi, which compiles anew in every call.
+covary's uds-chance (above 1: slower than covary). The columns share a hidden factor. covary runs
+on one thread, its peers as they come: some use all cores. Imports and compiling are not counted,
+except for hoi, which compiles anew in every call.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Race:
         self.progress(f"{title}: covary")
         own = [best_time(partial(ours, table), self.budget).seconds for table in tables]
         version = metadata.version("covary")
-        rows = [{"peer": "covary uds", "version": version, **self.figures(own, own)}]
+        rows = [{"peer": "covary uds-chance", "version": version, **self.figures(own, own)}]
         for peer in peers:
             self.progress(f"{title}: {peer.name}")
             rows.append({"peer": peer.name, **self.measure(peer, tables, own)})

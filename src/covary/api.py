@@ -265,6 +265,8 @@ def _measure(
 ) -> Measure:
     """Return the measure; a misspelt parameter may be one of the function that was called."""
     found = find_measure(measure)
+    if not parameters:
+        return found
     keywords = list(inspect.signature(function).parameters)
     known = {name for entry in all_measures().values() for name in entry.parameters}
     for name in parameters:

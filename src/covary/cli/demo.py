@@ -44,8 +44,9 @@ def command() -> None:
     output.print_matrix(out, scores, names)
     out.print("\nWhich sets of up to four columns do? ", end="")
     print_result(found)
-    out.print("How do the columns of the first set explain each other?\n")
-    print_explanation(measure.explain_set(prepared, [names.index(n) for n in found[0].columns]))
+    rank = next((at for at, each in enumerate(found) if len(each.columns) > 2), 0)
+    out.print(f"How do the columns of set {rank + 1} explain each other?\n")
+    print_explanation(measure.explain_set(prepared, [names.index(n) for n in found[rank].columns]))
     out.print(
         "Next: [bold]covary search FILE[/bold] with a table of yours, or in Python\n"
         "  import covary; covary.search(df)"
