@@ -16,14 +16,14 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, types
 
-from covary.kernels.jit import FLOATS, kernel
+from covary.kernels.jit import FLOATS, kernel, part
 
 _COUNTS = types.Array(types.int64, 1, "C", readonly=True)
 # Terms of a distribution that are smaller than this beside its largest one are left out.
 _NEGLIGIBLE = 1e-14
 
 
-@kernel(float64(int64, int64, int64, FLOATS))
+@part
 def _expected_coin(m, first, n, harmonics):
     """Return the expected estimate of H from n drawn rows, with ``first`` of m rows being heads.
 
@@ -73,7 +73,7 @@ def expected_entropies(m, firsts, weights, sizes, harmonics):
     return expected
 
 
-@kernel(float64(FLOATS, int64))
+@part
 def look_up(table, n):
     """Return what a table with one entry for each of `table_sizes` has for n.
 

@@ -10,10 +10,8 @@ from numba import float64, int64, types, uint32, uint64
 
 from covary.kernels.chance import look_up
 from covary.kernels.grids import GRIDS, cut_along
-from covary.kernels.jit import FLOATS, ROWS, kernel
+from covary.kernels.jit import FLOATS, kernel, part
 
-_CELLS = types.Array(types.uint16, 1, "C", readonly=True)
-_MAPS = types.Array(types.uint16, 2, "C", readonly=True)
 _WHOLE = types.Array(types.int64, 1, "C", readonly=True)
 _LINES = types.Array(types.float64, 2, "C", readonly=True)
 _ORDERS = types.Array(types.uint32, 2, "C", readonly=True)
@@ -25,7 +23,7 @@ _WHOLE_FREEDOM = 2.0**40
 AT_ONCE = 4
 
 
-@kernel(types.uint32[::1](_CELLS, ROWS, int64))
+@part
 def _count(cells, rows, n_cells):
     """Return how many of these rows each cell holds."""
     counts = np.zeros(n_cells, np.uint32)
@@ -34,19 +32,7 @@ def _count(cells, rows, n_cells):
     return counts
 
 
-@kernel(
-    types.void(
-        types.uint32[::1],
-        _MAPS,
-        _WHOLE,
-        int64,
-        _WHOLE,
-        types.uint32[:, ::1],
-        types.uint32[::1],
-        types.uint32[::1],
-        types.int64[:, ::1],
-    )
-)
+@part
 def _set_up(counts, maps, n_cells, first, increments, places, sizes, starts, steps):
     """Fill in what a pass over four grids needs, from the rows of each of the finest cells.
 
@@ -75,11 +61,7 @@ def _set_up(counts, maps, n_cells, first, increments, places, sizes, starts, ste
         base += n_cells[level]
 
 
-@kernel(
-    types.UniTuple(float64, 4)(
-        _CELLS, ROWS, FLOATS, types.uint32[:, ::1], types.uint32[::1], types.int64[:, ::1]
-    )
-)
+@part
 def _entropies(cells, rows, gaps, places, starts, steps):
     """Return sum over thresholds of gap times sum over cells of n H(k / n), for four grids.
 
@@ -117,7 +99,7 @@ def _entropies(cells, rows, gaps, places, starts, steps):
     return sum_0, sum_1, sum_2, sum_3
 
 
-@kernel(types.UniTuple(float64, 2)(types.uint32[::1], FLOATS, int64))
+@part
 def _chance(sizes, biases, n):
     """Return what cells of these sizes explain on average by chance, and their degrees of freedom.
 
@@ -153,7 +135,7 @@ COLUMNS = types.Tuple(
 _FOUND = types.UniTuple(types.float64[:, ::1], 3)
 
 
-@kernel(_FOUND(_CELLS, _MAPS, _WHOLE, _WHOLE, COLUMNS, _WHOLE, float64))
+@part
 def gains(cells, maps, n_cells, targets, columns, increments, unit):
     """Return for each target and grid the share of its entropy that is explained beyond chance.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, types, uint8, uint16
 
-from covary.kernels.jit import FLOATS, ROWS, kernel
+from covary.kernels.jit import FLOATS, ROWS, kernel, part
 
 _SIZES = types.Array(types.int64, 1, "C", readonly=True)
 
 
-@kernel(types.int64[::1](FLOATS, int64))
+@part
 def cut_points(values, n_bins):
     """Return after how many of the sorted values to cut, for about ``n_bins`` bins.
 
@@ -89,10 +89,9 @@ GRIDS = types.Tuple(
         types.Array(types.int64, 2, "C", readonly=True),
     )
 )
-_CUT = types.Tuple((types.uint16[::1], types.uint16[:, ::1], types.int64[::1], types.int64[::1]))
 
 
-@kernel(types.uint8[:, ::1](types.Array(types.uint8, 2, "C", readonly=True), int64, int64))
+@part
 def _from_finest(maps, n_grids, n_codes):
     """Return maps from the bins of the last of these grids to those of each."""
     maps_to = np.zeros((n_grids, n_codes), np.uint8)
@@ -102,7 +101,7 @@ def _from_finest(maps, n_grids, n_codes):
     return maps_to
 
 
-@kernel(_CUT(GRIDS, int64, int64, int64))
+@part
 def cut_along(grids, one, other, n_grids):
     """Return the cells of every row in the finest grid along two columns, and coarser ones.
 

@@ -19,6 +19,18 @@ ROWS = types.Array(types.uint32, 1, "C", readonly=True)
 NOTICE_AFTER_SECONDS = 2.0
 
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+
+
+def part(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function as a part of the kernels that call it, and only with them.
+
+    A kernel takes some time to load even when it is cached; a part takes none.
+    """
+    compiled: Callable[..., Any] = njit(**_OPTIONS)(function)
+    return compiled
+
+
 def kernel(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function for one signature, without the interpreter lock, cached on disk.
 
@@ -26,12 +38,11 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     """
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
         try:
-            return njit(signature, cache=True, **options)(function)
+            return njit(signature, cache=True, **_OPTIONS)(function)
         except RuntimeError:  # no place on this machine can be written to
             _notice.kept = False
-            return njit(signature, **options)(function)
+            return njit(signature, **_OPTIONS)(function)
 
     return compiled
 

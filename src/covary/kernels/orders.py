@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, types
 
-from covary.kernels.jit import FLOATS, kernel
+from covary.kernels.jit import FLOATS, kernel, part
 from covary.kernels.strengths import KNOWN, NULLS, known_strength
 
 _NUMBERS = types.Array(types.int64, 1, "C", readonly=True)
@@ -29,22 +29,22 @@ MOST_FIRST = 64
 # And columns are moved to better places up to this many.
 MOST_MOVED = 64
 ATTEMPTS = 8
-_ONE = 2.0**52
+UNIT = 2.0**-52
 
 
-@kernel(int64(float64))
+@part
 def as_whole(number):
     """Return a number in multiples of 2^-52."""
-    return int64(np.rint(number * _ONE))
+    return int64(np.rint(number / UNIT))
 
 
-@kernel(types.boolean(int64, int64, int64, int64))
+@part
 def _is_better(certain, likely, than_certain, than_likely):
     """Return whether one condition is to be preferred to another: by what it adds for sure."""
     return certain > than_certain or (certain == than_certain and likely > than_likely)
 
 
-@kernel(_ORDERED(_PARTS, _NUMBERS))
+@part
 def best_of_all_orders(parts, weights):
     """Return the highest score over all orders, and the order: a dynamic program over subsets.
 
@@ -107,7 +107,7 @@ def best_of_all_orders(parts, weights):
     return score, order
 
 
-@kernel(types.void(types.int64[:, ::1], int64, int64, int64))
+@part
 def _improve(best, column, certain, likely):
     """Take over what another condition adds to a column, if it is to be preferred."""
     if _is_better(certain, likely, best[column, _SURE], best[column, _LIKELY]):
@@ -115,7 +115,7 @@ def _improve(best, column, certain, likely):
         best[column, _LIKELY] = likely
 
 
-@kernel(_ORDERED(_PARTS, _NUMBERS))
+@part
 def order_of_least_regret(parts, weights):
     """Return a high score, and its order: next comes the column that loses least by not waiting.
 
@@ -171,7 +171,7 @@ def order_of_least_regret(parts, weights):
     return score, best
 
 
-@kernel(types.void(types.int64[:, ::1], int64, int64, _NUMBERS, int64, _PARTS))
+@part
 def _improve_by(best, at, t, others, n_others, parts):
     """Take over what column t adds if the last of some others explains it, alone or with one."""
     by_one, by_two = parts
@@ -182,7 +182,7 @@ def _improve_by(best, at, t, others, n_others, parts):
         _improve(best, at, by_two[t, last, other, _SURE], by_two[t, last, other, _LIKELY])
 
 
-@kernel(_ORDERED(types.int64[::1], int64, _PARTS, _NUMBERS))
+@part
 def _best_place(order, column, parts, weights):
     """Return the highest score with this column at any place, and the order."""
     by_one, by_two = parts
@@ -222,7 +222,7 @@ def _best_place(order, column, parts, weights):
     return score, placed
 
 
-@kernel(_ORDERED(_PARTS, _NUMBERS, types.int64[::1], float64))
+@part
 def improved_order(parts, weights, order, score):
     """Return a score that is no lower, and its order: columns are moved while that helps.
 
@@ -252,7 +252,7 @@ def improved_order(parts, weights, order, score):
     return score, best
 
 
-@kernel(types.int64[::1](_PARTS, _NUMBERS))
+@part
 def _by_contents(parts, weights):
     """Return the columns in an order that does not depend on how they are numbered.
 

@@ -7,7 +7,7 @@ from numba import boolean, float64, int64, types
 
 from covary.kernels.gains import COLUMNS, gains_along
 from covary.kernels.grids import GRIDS
-from covary.kernels.jit import FLOATS, kernel
+from covary.kernels.jit import FLOATS, kernel, part
 
 _NUMBERS = types.Array(types.int64, 1, "C", readonly=True)
 NULLS = types.UniTuple(FLOATS, 3)
@@ -20,7 +20,7 @@ _NOTHING = 1e-9
 LONG_TAIL = 0.2
 
 
-@kernel(float64(float64, float64, float64, float64, float64))
+@part
 def noise_level(freedom, unit, variance, skewness, deviations):
     """Return what an explained share does not exceed by chance, so many deviations out.
 
@@ -41,7 +41,7 @@ def noise_level(freedom, unit, variance, skewness, deviations):
     return quantile * unit * np.sqrt(freedom * variance)
 
 
-@kernel(float64(float64, float64))
+@part
 def shrunk(explained, level):
     """Return an explained share, less the more it is like noise: 0 up to the level, 1 stays 1.
 
@@ -54,7 +54,7 @@ def shrunk(explained, level):
     return (explained - level * level / explained) / (1.0 - level * level)
 
 
-@kernel(float64(float64, float64, float64))
+@part
 def sure(explained, level, thinness):
     """Return how much of a target is explained for sure; 1 stays 1.
 
@@ -134,14 +134,14 @@ def explained_along(families, n_grids, one, other, targets, columns, nulls, incr
 EMPTY = -1
 
 
-@kernel(int64(int64, int64, int64, int64))
+@part
 def key_of(target, one, other, n_columns):
     """Return the number that stands for a target and the columns that explain it."""
     low = min(one, other)
     return (target * n_columns + low) * n_columns + max(one, other)
 
 
-@kernel(int64(_NUMBERS, int64))
+@part
 def slot_of(keys, key):
     """Return where in a hash table of a power of two of slots a key is, or would be."""
     mask = keys.size - 1

@@ -200,7 +200,7 @@ class StrengthScorer(Scorer):
             ranked.nulls,
             float(all_deviations(len(columns), with_pairs)[-1]),
         )
-        wholes = np.array([kernels.orders.as_whole(h) for h in ranked.entropies[which]], np.int64)
+        wholes = np.rint(ranked.entropies[which] / kernels.orders.UNIT).astype(np.int64)
         score, order = kernels.orders.best_order(parts, wholes)
         return float(score), which[order].tolist()
 
