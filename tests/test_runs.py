@@ -221,10 +221,11 @@ def test_a_search_that_is_killed_again_and_again_ends_as_if_undisturbed(tmp_path
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize("measure", ["uds", "uds-chance"])
 @pytest.mark.parametrize("strategy", ["exhaustive", "beam"])
-def test_a_search_that_is_killed_thirty_times_ends_as_if_undisturbed(tmp_path, strategy):
+def test_a_search_that_is_killed_thirty_times_ends_as_if_undisturbed(tmp_path, strategy, measure):
     # Many short lives: few of them come to the end.
-    search = ["--strategy", strategy, "--max-size", "5"]
+    search = ["-m", measure, "--strategy", strategy, "--max-size", "5"]
     search += ["--beam", "2000", "--parents", "one"] if strategy == "beam" else []
     moments = np.random.default_rng(5).uniform(0, 0.35, 30)
     n_kills, in_the_middle = kill_and_resume(tmp_path, search, moments)

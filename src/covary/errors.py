@@ -434,7 +434,7 @@ def no_header(path: str | os.PathLike[str]) -> CovaryWarning:
 
 def few_rows(n_rows: int) -> CovaryWarning:
     return CovaryWarning(
-        f"only {n_rows} rows: below 100, scores are high by chance alone; do not rely on them"
+        f"only {n_rows} rows: below 100 little can be told from chance; do not rely on the scores"
     )
 
 

@@ -55,7 +55,7 @@ def print_explanation(explanation: Explanation) -> None:
     out.print(
         f"[bold]{explanation.measure} = {explanation.score:.4f}[/bold]   "
         f"({len(explanation.order)} columns, {explanation.rows} rows; "
-        f"first comes {escape(printable(explanation.order[0]))})"
+        f"{escape(printable(explanation.order[0]))} is given, not explained)"
     )
     steps = output.table("column", "#explained", "#rows", "by", "how")
     for step in explanation.steps:

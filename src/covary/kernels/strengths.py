@@ -43,15 +43,14 @@ def noise_level(freedom, unit, variance, skewness, deviations):
 
 @part
 def shrunk(explained, level):
-    """Return an explained share, less the more it is like noise: 0 up to the level, 1 stays 1.
+    """Return an explained share, less the more it is like noise: 0 up to the level.
 
     It is Breiman's non-negative garrote: what is far above the level is hardly changed.
     """
-    if explained <= level or level >= 1.0:
+    if explained <= level:
         return 0.0
-    if explained >= 1.0:
-        return 1.0
-    return (explained - level * level / explained) / (1.0 - level * level)
+    share = min(explained, 1.0)
+    return max(share - level * level / share, 0.0)
 
 
 @part

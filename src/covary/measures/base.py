@@ -68,20 +68,23 @@ class Step:
         return f"{target}: {self.explained:.4f} explained by {by}{how}"
 
     def details(self, most: int = 5) -> str:
-        """Return in words what each column explains by itself, or where it is cut."""
+        """Return in words how the columns are cut, and what each explains by itself."""
         words = []
         if len(self.alone) > 1:
+            words.append(f"{self.bins} x {self.bins} bins")
             for column, alone in zip(self.by, self.alone, strict=True):
                 words.append(f"{printable(column)} alone {alone:.4f}")
-            return ", ".join(words)
-        for column in (c for c in self.cuts if c in self.by and self.cuts[c]):
-            shown = [f"{c:.5g}" if isinstance(c, float) else str(c) for c in self.cuts[column]]
-            where = f"at {', '.join(shown)}"
-            if len(shown) > most:
-                where = f"{len(shown)} times from {shown[0]} to {shown[-1]}"
-            words.append(f"{printable(column)} cut {where}")
-        words += [f"{self.missing} missing"] if self.missing else []
-        return ", ".join(words)
+        elif self.alone:
+            words.append(f"{self.bins} bins")
+        if len(self.alone) < 2:
+            for column in (c for c in self.cuts if c in self.by and self.cuts[c]):
+                cuts = [f"{c:.5g}" if isinstance(c, float) else str(c) for c in self.cuts[column]]
+                if len(cuts) <= most or not self.alone:
+                    where = ", ".join(cuts[:most] + ["..."] * (len(cuts) > most))
+                    what = "best" if self.alone else printable(column)
+                    words.append(f"{what} cut at {where}")
+        words += [f"{self.missing} missing cells as a bin"] if self.missing else []
+        return "; ".join(words)
 
 
 @dataclass(frozen=True)

@@ -33,14 +33,20 @@ class View(NamedTuple):
     spread: float
 
 
-# Coarse grids see what rises or falls, fine ones what swings; folded, a circle or a growing spread
-# are such too. The weights leave most of the power to what is most common.
+# Coarse grids see what rises or falls, fine ones what swings, the finest what swings many times;
+# folded, a circle or a growing spread are such too. The weights leave most of the power to what is
+# most common.
 OF_PAIRS = (
     View((2, 3, 4), False, 0.6, 1.75),
     View((8, 12, 16), False, 0.2, 1.55),
-    View((4, 6, 8), True, 0.2, 1.5),
+    View((4, 6, 8), True, 0.15, 1.5),
+    View((24, 32, 48, 64, 96, 128, 192), False, 0.05, 1.4),
 )
-OF_TRIPLES = (View((2,), False, 0.5, 1.0), View((3, 4, 6), False, 0.5, 1.0))
+OF_TRIPLES = (
+    View((2,), False, 0.5, 1.0),
+    View((3, 4, 6), False, 0.45, 1.0),
+    View((8, 12, 16, 24), False, 0.05, 1.0),
+)
 
 
 def evidence_of(prepared: Prepared, columns: Sequence[int], max_given: int) -> float:

@@ -127,7 +127,14 @@ def _here(prepared: Prepared, on_progress: OnProgress | None = None) -> Any:
     def run(task: Any, items: Sequence[Condition]) -> Iterator[tuple[int, Any]]:
         work = np.cumsum([len(item.targets) for item in items])
         for at, item in enumerate(items):
-            yield at, task(prepared, [item])
+            try:
+                found = task(prepared, [item])
+            except SystemError as error:
+                # An interrupt that came while a kernel ran.
+                if isinstance(error.__cause__, KeyboardInterrupt):
+                    raise KeyboardInterrupt from None
+                raise
+            yield at, found
             if on_progress is not None:
                 on_progress(int(work[at]), int(work[-1]))
 
