@@ -181,8 +181,14 @@ def cut_places(column, size):
 
 
 def bins(column, size):
-    """The bin of every row; missing cells are one more."""
+    """The bin of every row; missing cells are one more.
+
+    A column with few values is cut no finer than these allow.
+    """
     x = sorted(v for v in column if not is_missing(v))
+    (family,) = (family for family in FAMILIES if size in family)
+    enough = [n for n in family if n * ROWS_PER_CELL <= len(x)]
+    size = min(size, max(enough, default=family[0]))
     bounds = [x[place] for place in cut_places(column, size)] if x else []
     return ["missing" if is_missing(v) else sum(v >= bound for bound in bounds) for v in column]
 

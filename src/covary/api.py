@@ -80,7 +80,7 @@ def evidence(
     Returns
     -------
     float
-        Around 0 if the columns are independent; the larger, the surer it is that they are not.
+        Small if the columns are independent; the larger, the surer it is that they are not.
 
     Examples
     --------

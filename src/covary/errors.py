@@ -304,6 +304,12 @@ def too_many_orders(n_columns: int, most: int) -> ParameterError:
     )
 
 
+def too_many_columns(n_columns: int, most: int) -> TableError:
+    return TableError(
+        f"the table has {n_columns:,} columns, more than the {most:,} this measure can tell apart"
+    )
+
+
 def no_explanation(measure: str) -> ParameterError:
     return ParameterError(f"measure '{measure}' gives a score only, it cannot explain it")
 

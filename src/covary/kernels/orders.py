@@ -1,8 +1,8 @@
 """The order of columns in which they explain most of each other.
 
 What a column adds to the score of a set, its weight times how much of it is explained, is a whole
-multiple of 2^-52 here: sums and comparisons are then exact, and do not depend on the order in
-which the columns come.
+multiple of 2^-40 here: sums and comparisons are then exact, do not depend on the order in which
+the columns come, and rounding elsewhere does not change them.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ MOST_FIRST = 64
 # And columns are moved to better places up to this many.
 MOST_MOVED = 64
 ATTEMPTS = 8
-UNIT = 2.0**-52
+UNIT = 2.0**-40
 
 
 @part
 def as_whole(number):
-    """Return a number in multiples of 2^-52."""
+    """Return a number in multiples of the unit."""
     return int64(np.rint(number / UNIT))
 
 

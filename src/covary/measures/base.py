@@ -35,7 +35,7 @@ class Step:
         Those of ``given`` that explain something here: that are cut, or have missing cells.
     bins : int
         Into how many bins a column was cut for this step, missing cells not counted: each of
-        ``by``, or with `covary.UDS` the last of ``given``.
+        ``by`` (at most), or with `covary.UDS` the last of ``given``.
     cuts : dict of tuple
         By column, where to cut it, in its own units: the largest value of each bin but the last.
         With `covary.UDS` it is where the last of ``given`` was cut; otherwise a few cuts that

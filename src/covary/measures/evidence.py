@@ -117,7 +117,7 @@ def _standardised(
 
 
 def _log_mean_exp(values: Iterable[Floats]) -> float:
-    """Return the log of the mean over each array, summed; whatever order they come in."""
+    """Return the log of the sum of the mean exp of each array, whatever order they come in."""
     parts = [np.sort(each) for each in values]
     highest = max(float(each[-1]) for each in parts)
     means = [float(np.mean(np.exp(each - highest))) for each in parts]

@@ -9,15 +9,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from covary import kernels
+from covary import errors, kernels
 from covary.measures.base import Run, Scorer, Scores, Sets
 from covary.prepare import Prepared
 
 Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-# What is known of so many targets and conditions is kept: 200 MB at most.
+# What is known of so many targets and conditions is kept in a search: about 200 MB.
 MOST_KNOWN = 1 << 22
+# Keys are whole numbers of 63 bits: so many columns can be told apart, three at a time.
+MOST_COLUMNS = 2_000_000
 # In larger sets, a column is explained by one other: pairs of others would be too many.
 MOST_WITH_PAIRS = 64
 # So many rows are gone through, about two seconds, before scores are handed out.
@@ -33,15 +35,15 @@ class Condition(NamedTuple):
     targets: Numbers
 
 
-def all_deviations(most: int, with_pairs: bool) -> Floats:
-    """Return how far out the noise level is, by number of columns in a set.
+def deviations_of(n_columns: int, with_pairs: bool) -> float:
+    """Return how far out the noise level is in a set of so many columns.
 
     Each column of a set has all others to choose from, and the more there are, the further out
     their best comes by chance.
     """
-    others = np.maximum(np.arange(most + 1) - 1, 1)
-    candidates = others + (others * (others - 1) // 2 if with_pairs else 0)
-    return np.asarray(np.sqrt(4.0 + 2.0 * np.log(candidates)))
+    others = max(n_columns - 1, 1)
+    candidates = others + (math.comb(others, 2) if with_pairs else 0)
+    return math.sqrt(4.0 + 2.0 * math.log(candidates))
 
 
 def explain_targets(prepared: Prepared, condition: Condition) -> tuple[Floats, Numbers]:
@@ -90,6 +92,8 @@ class Known:
     """
 
     def __init__(self, n_columns: int) -> None:
+        if n_columns > MOST_COLUMNS:
+            raise errors.too_many_columns(n_columns, MOST_COLUMNS)
         self.n_columns = n_columns
         self._clear(1 << 10)
 
@@ -161,9 +165,7 @@ class StrengthScorer(Scorer):
     """
 
     def __init__(self, prepared: Prepared, max_given: int, target: int = -1) -> None:
-        # Computed here, before the workers get it.
-        assert prepared.ranked is not None
-        assert prepared.grids is not None
+        _ = prepared.ranked, prepared.grids  # computed here, before the workers get it
         self.shared = prepared
         self.max_given = max_given
         self.target = target
@@ -198,7 +200,7 @@ class StrengthScorer(Scorer):
             self.known.table,
             ranked.entropies,
             ranked.nulls,
-            float(all_deviations(len(columns), with_pairs)[-1]),
+            deviations_of(len(columns), with_pairs),
         )
         wholes = np.rint(ranked.entropies[which] / kernels.orders.UNIT).astype(np.int64)
         score, order = kernels.orders.best_order(parts, wholes)
@@ -209,7 +211,7 @@ class StrengthScorer(Scorer):
 
         The first is for sure, the second in all likelihood; 0 if nothing is known.
         """
-        deviations = float(all_deviations(n_columns, self.with_pairs(n_columns))[-1])
+        deviations = deviations_of(n_columns, self.with_pairs(n_columns))
         found: tuple[float, float] = kernels.strengths.known_strength(
             self.known.table, target, by[0], by[-1], self.shared.ranked.nulls, deviations
         )
@@ -226,27 +228,18 @@ class StrengthScorer(Scorer):
         """Return the scores of sets of which everything is known."""
         ranked = self.shared.ranked
         with_pairs = self.with_pairs(sets.shape[1])
-        deviations = all_deviations(sets.shape[1] + 1, with_pairs)
+        known = (
+            sets,
+            with_pairs,
+            self.shared.varies,
+            self.known.table,
+            ranked.entropies,
+            ranked.nulls,
+            np.array([deviations_of(d, with_pairs) for d in range(sets.shape[1] + 2)]),
+        )
         scores: Scores
         if self.target >= 0:
-            scores = kernels.orders.score_sets_toward(
-                self.target,
-                sets,
-                with_pairs,
-                self.shared.varies,
-                self.known.table,
-                ranked.entropies,
-                ranked.nulls,
-                deviations,
-            )
+            scores = kernels.orders.score_sets_toward(self.target, *known)
         else:
-            scores = kernels.orders.score_sets(
-                sets,
-                with_pairs,
-                self.shared.varies,
-                self.known.table,
-                ranked.entropies,
-                ranked.nulls,
-                deviations,
-            )
+            scores = kernels.orders.score_sets(*known)
         return scores

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,9 @@ class UDSChance(Measure):
     max_given: int = 2
 
     def __post_init__(self) -> None:
-        if isinstance(self.max_given, bool) or self.max_given not in (1, 2):
+        if not isinstance(self.max_given, Integral) or self.max_given not in (1, 2):
+            raise errors.invalid_parameter("max_given", "1 or 2", self.max_given)
+        if isinstance(self.max_given, bool):
             raise errors.invalid_parameter("max_given", "1 or 2", self.max_given)
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
@@ -173,11 +176,12 @@ def _step(scorer: StrengthScorer, given: Sequence[int], target: int, n_columns: 
 
 
 def _bins_of_best_grid(prepared: Prepared, by: Sequence[int], target: int) -> int:
-    """Return into how many bins the best grid is meant to cut each column that explains."""
+    """Return into how many bins the best grid cuts a column that explains, at most."""
     one, other = min(by), max(by)
     condition = Condition(one, other, np.array([target], np.int64))
     _, which = explain_targets(prepared, condition)
-    sizes: list[int] = []
+    cut: list[int] = []
     for grids in prepared.grids:
-        sizes += grids.sizes if one == other else grids.sizes[: grids.n_of_two]
-    return sizes[int(which[0])]
+        n_grids = len(grids.sizes) if one == other else grids.n_of_two
+        cut += grids.n_bins[by, :n_grids].max(axis=0).tolist()
+    return cut[int(which[0])] - any(prepared.has_missing(column) for column in by)

@@ -50,9 +50,11 @@ def make_grids(
     # One bin more may come from a middle row that is cut off on both sides, one from gaps.
     maps = np.zeros((n_columns, len(sizes), sizes[-1] + 2), np.uint8)
     n_bins = np.empty((n_columns, len(sizes)), np.int64)
-    wanted = np.array(sizes, np.int64)
     for column in range(n_columns):
         present = values[column, : n_present[column]]
+        # No finer than what is there of the column allows; a grid that comes again is told apart.
+        enough = [n for n in sizes if n * ROWS_PER_BIN <= present.size] or sizes[:1]
+        wanted = np.minimum(np.array(sizes, np.int64), enough[-1])
         kernels.grids.fill_grids(
             orders[column], present, wanted, codes[column], maps[column], n_bins[column]
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -88,7 +87,10 @@ class Ranked:
 
 
 class Ties(NamedTuple):
-    """What depends on nothing but the number of rows and which of them are tied."""
+    """What depends on nothing but the number of rows and which of them are tied.
+
+    Without ties there are no ``gaps``: they are all 1.
+    """
 
     entropy: float
     unit: float
@@ -100,16 +102,15 @@ class Ties(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _without_ties(n: int) -> Ties:
-    return _ties(n, np.arange(1, n), _shortfall_without_ties)
+    sizes = np.clip(table_sizes(n), 1, n)
+    return _ties(n, np.arange(1, n), _shortfall_without_ties(n, sizes))._replace(gaps=np.empty(0))
 
 
 def _with_ties(n: int, ends: Counts) -> Ties:
-    return _ties(n, ends, _shortfall_with_ties)
+    return _ties(n, ends, None)
 
 
-def _ties(
-    n: int, ends: Counts, shortfall: Callable[[int, Counts, Counts, Floats], Floats]
-) -> Ties:
+def _ties(n: int, ends: Counts, shortfall: Floats | None) -> Ties:
     counts = np.diff(ends, prepend=0, append=n)
     gaps = (counts[1:] + counts[:-1]) / 2.0
     harmonics = kernels.tables.weighted_harmonics(n)
@@ -117,13 +118,15 @@ def _ties(
     entropy = float(np.sum(coins * gaps)) / (2.0 * n)
     variance, skewness = kernels.chance.null_shape(ends / n, gaps)
     sizes = table_sizes(n)
+    if shortfall is None:
+        shortfall = _shortfall_with_ties(n, np.clip(sizes, 1, n), ends, gaps)
     return Ties(
         entropy=entropy,
         unit=float(gaps.sum()) / (4.0 * n * entropy),
         variance=variance,
         skewness=skewness,
         gaps=gaps,
-        biases=sizes * shortfall(n, np.clip(sizes, 1, n), ends, gaps) / n,
+        biases=sizes * shortfall / n,
     )
 
 
@@ -139,7 +142,7 @@ def table_sizes(most: int) -> Counts:
     return sizes
 
 
-def _shortfall_without_ties(n: int, sizes: Counts, ends: Counts, gaps: Floats) -> Floats:
+def _shortfall_without_ties(n: int, sizes: Counts) -> Floats:
     """Return by what share the estimate from so many random rows falls short of h, exactly.
 
     Neighbours in a random choice of k rows are (n + 1) / (k + 1) ranks apart on average, whichever
