@@ -16,10 +16,13 @@ from benchmarks.power_peers import METHODS
 from benchmarks.shapes import SHAPES
 
 SHOWN_ROWS = 300
-HEIGHT = 480
+HEIGHT = 528
+HEADINGS = {"pairs": "Two columns", "triples": "Three columns", "sets": "Two of five columns"}
+ALL = "mean of all shapes"
 # Colours that stay apart for colour-blind eyes (Okabe and Ito 2008).
 BLUE, RED, GREY = "#0072B2", "#D55E00", "#767676"
-LINES = {"uds-chance": BLUE, "uds": RED, "r\u00b2": GREY}
+R = "|Pearson's r|"
+LINES = {"uds-chance": BLUE, "uds": RED, R: GREY}
 INK = "#1a1a1a"
 Rows = list[dict[str, Any]]
 
@@ -52,7 +55,7 @@ def draw(found: dict[str, Rows], path: Path) -> None:
 
 
 def correlation_panel(scores: Rows) -> Any:
-    """Return mean score over correlation, a line for each measure and one for r squared."""
+    """Return mean score over correlation, a line for each measure and a thin one for r."""
     import altair as alt
 
     n_rows = scores[0]["n_rows"]
@@ -61,10 +64,7 @@ def correlation_panel(scores: Rows) -> Any:
         for row in scores
         if row["measure"] in LINES
     ]
-    points += [
-        {"line": "r\u00b2", "correlation": each, "score": each**2}
-        for each in np.linspace(0, 1, 51).tolist()
-    ]
+    points += [{"line": R, "correlation": end, "score": end} for end in (0.0, 1.0)]
     shown = [line for line in LINES if any(point["line"] == line for point in points)]
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("correlation:Q", title="correlation").scale(domain=[0, 1]).axis(tickCount=5),
@@ -72,25 +72,24 @@ def correlation_panel(scores: Rows) -> Any:
         color=alt.Color("line:N")
         .scale(domain=shown, range=[LINES[line] for line in shown])
         .legend(
-            orient="top-left",
+            orient="top",
             title=None,
             labelFontSize=12,
             labelColor=INK,
             symbolStrokeWidth=3,
             symbolType="stroke",
-            fillColor="white",
-            padding=6,
-            offset=8,
+            columnPadding=16,
+            offset=10,
         ),
     )
-    measures = base.transform_filter("datum.line != 'r\u00b2'")
-    r_squared = base.transform_filter("datum.line == 'r\u00b2'")
+    measures = base.transform_filter(alt.FieldOneOfPredicate("line", shown[:-1]))
+    orientation = base.transform_filter(alt.FieldEqualPredicate(R, "line"))
     layers = alt.layer(
-        r_squared.mark_line(strokeDash=[4, 3], strokeWidth=1.5),
+        orientation.mark_line(strokeWidth=1),
         measures.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=36, filled=True)),
     )
     # As far up as the other panel's title, which stands above the names of the methods.
-    title = alt.TitleParams(f"Score of a normal pair, {n_rows} rows", offset=86)
+    title = alt.TitleParams(f"Score of a normal pair, {n_rows} rows", offset=68)
     return layers.properties(width=330, height=HEIGHT, title=title)
 
 
@@ -101,19 +100,29 @@ def power_panel(power: Rows) -> Any:
     sizes = {cell["rows"] for cell in power}
     n_rows = SHOWN_ROWS if SHOWN_ROWS in sizes else max(sizes)
     cells = mean_over_noise([cell for cell in power if cell["rows"] == n_rows])
-    shapes = [shape.name for shape in SHAPES]
     methods = [m.name for m in METHODS if any(cell["method"] == m.name for cell in cells)]
+    emphasis = [*HEADINGS.values(), *map(mean_of, HEADINGS), ALL]
+    bold_labels = {
+        "condition": {"test": f"indexof({json.dumps(emphasis)}, datum.value) >= 0", "value": 700},
+        "value": 400,
+    }
     base = alt.Chart(alt.Data(values=cells)).encode(
-        x=alt.X("method:N", sort=methods, title=None).axis(
-            orient="top", labelAngle=-35, labelAlign="left", domain=False, ticks=False
-        ),
-        y=alt.Y("shape:N", sort=shapes, title=None).axis(
-            domain=False, ticks=False, labelLimit=200, labelPadding=6
+        x=alt.X("method:N", title=None)
+        .scale(domain=methods)
+        .axis(orient="top", labelAngle=-35, labelAlign="left", domain=False, ticks=False),
+        y=alt.Y("line:N", title=None)
+        .scale(domain=lines({cell["line"] for cell in cells}))
+        .axis(
+            domain=False,
+            ticks=False,
+            labelLimit=200,
+            labelPadding=6,
+            labelFontWeight=bold_labels,
         ),
     )
     squares = base.mark_rect(stroke="white", strokeWidth=1.5).encode(
         color=alt.Color("power:Q", title="power")
-        .scale(domain=[0, 1], range=["#f2f5f9", "#c3d7ea", "#7fb0d6", "#3580b8", "#0b4a82"])
+        .scale(domain=[0, 1], range=["#f7f9fc", "#d6e4f1", "#a3c6e3", "#5d9bcb", "#0b4a82"])
         .legend(
             orient="bottom",
             direction="horizontal",
@@ -126,7 +135,7 @@ def power_panel(power: Rows) -> Any:
             tickCount=5,
         )
     )
-    white_on_dark = alt.condition("datum.power > 0.62", alt.value("white"), alt.value(INK))
+    white_on_dark = alt.condition("datum.power > 0.79", alt.value("white"), alt.value(INK))
     plain, bold = (
         base.transform_filter(f"datum.best == {best}")
         .mark_text(fontSize=12, fontWeight=weight)
@@ -135,7 +144,7 @@ def power_panel(power: Rows) -> Any:
     )
     title = alt.TitleParams(
         f"Power at the 5 % level, {n_rows} rows",
-        subtitle="mean over three levels of noise; the best of each row in bold",
+        subtitle="mean over three levels of noise; the best of each line in bold",
         subtitleColor=INK,
         subtitleFontSize=12,
     )
@@ -144,24 +153,46 @@ def power_panel(power: Rows) -> Any:
     )
 
 
+def mean_of(group: str) -> str:
+    """Return what the line with the mean over a group of shapes is called."""
+    return f"mean of {group}"
+
+
+def lines(there: set[str]) -> list[str]:
+    """Return the lines of the map from top to bottom: headings, shapes, means."""
+    listed = []
+    for group, heading in HEADINGS.items():
+        shapes = [shape.name for shape in SHAPES if shape.group == group and shape.name in there]
+        if shapes:
+            listed += [heading, *shapes, mean_of(group)]
+    return [*listed, " ", ALL]
+
+
 def mean_over_noise(cells: Rows) -> Rows:
-    """Return one cell for each shape and method, with the mean of its power as a label."""
-    by_place: dict[tuple[str, str], list[float]] = {}
+    """Return one cell for each line and method, with the mean of its power as a label."""
+    of_line: dict[str, set[str]] = {}
+    by_place: dict[tuple[str, str], list[tuple[str, float]]] = {}
     for cell in cells:
-        by_place.setdefault((cell["shape"], cell["method"]), []).append(cell["power"])
-    means = {place: float(np.mean(each)) for place, each in by_place.items()}
+        for line in (cell["shape"], mean_of(cell["group"]), ALL):
+            of_line.setdefault(line, set()).add(cell["shape"])
+            by_place.setdefault((line, cell["method"]), []).append((cell["shape"], cell["power"]))
+    means = {
+        (line, method): float(np.mean([power for _, power in each]))
+        for (line, method), each in by_place.items()
+        if {shape for shape, _ in each} == of_line[line]
+    }
     best: dict[str, float] = {}
-    for (shape, _), mean in means.items():
-        best[shape] = max(best.get(shape, 0.0), mean)
+    for (line, _), mean in means.items():
+        best[line] = max(best.get(line, 0.0), mean)
     return [
         {
-            "shape": shape,
+            "line": line,
             "method": method,
             "power": mean,
             "label": f"{mean:.2f}",
-            "best": f"{mean:.2f}" == f"{best[shape]:.2f}",
+            "best": f"{mean:.2f}" == f"{best[line]:.2f}",
         }
-        for (shape, method), mean in means.items()
+        for (line, method), mean in means.items()
     ]
 
 

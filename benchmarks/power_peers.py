@@ -35,6 +35,7 @@ class Method:
     about : what exactly is computed
     most_rows : more would take too long here
     slow_from : numbers of rows, by group of shapes, from which on there are fewer data sets
+    slow : there are always fewer data sets, and not all numbers of rows
     """
 
     name: str
@@ -44,6 +45,7 @@ class Method:
     about: str
     most_rows: int = 1000
     slow_from: Mapping[str, int] = field(default_factory=dict)
+    slow: bool = False
 
     def unavailable(self) -> str:
         """Return why the method cannot run here; nothing if it can."""
@@ -209,8 +211,7 @@ METHODS = [
         load_mgc,
         BY_SIDES,
         "multiscale graph correlation",
-        most_rows=300,
-        slow_from={"pairs": 0, "triples": 0, "sets": 0},
+        slow=True,
     ),
     Method(
         "xi",

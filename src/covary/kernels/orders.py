@@ -1,7 +1,7 @@
 """The order of columns in which they explain most of each other.
 
 What a column adds to the score of a set, its weight times how much of it is explained, is a whole
-multiple of 2^-40 here: sums and comparisons are then exact, do not depend on the order in which
+multiple of 2^-44 here: sums and comparisons are then exact, do not depend on the order in which
 the columns come, and rounding elsewhere does not change them.
 """
 
@@ -29,7 +29,7 @@ MOST_FIRST = 64
 # And columns are moved to better places up to this many.
 MOST_MOVED = 64
 ATTEMPTS = 8
-UNIT = 2.0**-40
+UNIT = 2.0**-44
 
 
 @part
