@@ -20,6 +20,8 @@ EVERY_SIZE = 4096
 # many thresholds, and interpolated in between.
 SIZES_PER_DOUBLING = 4
 MOST_THRESHOLDS = 48
+# Up to so many rows, what depends on the ties alone is kept for the next table with the same ones.
+MOST_KEPT = 1 << 16
 
 
 class Ranked:
@@ -107,7 +109,12 @@ def _without_ties(n: int) -> Ties:
 
 
 def _with_ties(n: int, ends: Counts) -> Ties:
-    return _ties(n, ends, None)
+    return _ties(n, ends, None) if n > MOST_KEPT else _kept_ties(n, ends.tobytes())
+
+
+@lru_cache(maxsize=8)
+def _kept_ties(n: int, ends: bytes) -> Ties:
+    return _ties(n, np.frombuffer(ends, np.int64), None)
 
 
 def _ties(n: int, ends: Counts, shortfall: Floats | None) -> Ties:
