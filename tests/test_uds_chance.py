@@ -961,3 +961,20 @@ def test_the_best_grid_is_that_of_the_definition():
             assert found[0] == pytest.approx(expected, abs=1e-10)
             chosen.add((other, int(which[0])))
     assert len(chosen) > 6
+
+
+def test_an_interrupt_that_a_kernel_swallowed_is_still_one(monkeypatch):
+    """It comes back as the cause of a cause of another error."""
+
+    def interrupted(*_):
+        try:
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as interrupt:
+                raise SystemError("swallowed") from interrupt
+        except SystemError as error:
+            raise SystemError("again") from error
+
+    monkeypatch.setattr("covary.measures.strengths.explain_targets", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        UDSChance().score(np.random.default_rng(0).random((100, 2)))

@@ -134,8 +134,11 @@ def _here(prepared: Prepared, on_progress: OnProgress | None = None) -> Any:
                 found = task(prepared, [item])
             except SystemError as error:
                 # An interrupt that came while a kernel ran.
-                if isinstance(error.__cause__, KeyboardInterrupt):
-                    raise KeyboardInterrupt from None
+                cause: BaseException | None = error
+                while cause is not None:
+                    if isinstance(cause, KeyboardInterrupt):
+                        raise KeyboardInterrupt from None
+                    cause = cause.__cause__
                 raise
             yield at, found
             if on_progress is not None:
