@@ -16,9 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, types
 
-from covary.kernels.jit import FLOATS, kernel, part
+from covary.kernels.jit import FLOATS, WHOLES, kernel, part
 
-_COUNTS = types.Array(types.int64, 1, "C", readonly=True)
 # Terms of a distribution that are smaller than this beside its largest one are left out.
 _NEGLIGIBLE = 1e-14
 
@@ -54,7 +53,7 @@ def _expected_coin(m, first, n, harmonics):
     return (harmonics[n] - mean / total) / n
 
 
-@kernel(types.float64[::1](int64, _COUNTS, FLOATS, _COUNTS, FLOATS))
+@kernel(types.float64[::1](int64, WHOLES, FLOATS, WHOLES, FLOATS))
 def expected_entropies(m, firsts, weights, sizes, harmonics):
     """Return sum_g w_g times the expected estimate of H(R_g / m), for each number of drawn rows.
 

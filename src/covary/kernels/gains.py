@@ -10,9 +10,8 @@ from numba import float64, int64, types, uint32, uint64
 
 from covary.kernels.chance import look_up
 from covary.kernels.grids import GRIDS, cut_along
-from covary.kernels.jit import FLOATS, kernel, part
+from covary.kernels.jit import FLOATS, WHOLES, kernel, part
 
-_WHOLE = types.Array(types.int64, 1, "C", readonly=True)
 _LINES = types.Array(types.float64, 2, "C", readonly=True)
 _ORDERS = types.Array(types.uint32, 2, "C", readonly=True)
 
@@ -125,9 +124,9 @@ COLUMNS = types.Tuple(
         types.Array(types.int64, 1, "C", readonly=True),
         FLOATS,
         _LINES,
-        _WHOLE,
+        WHOLES,
         _LINES,
-        _WHOLE,
+        WHOLES,
     )
 )
 
@@ -210,7 +209,7 @@ def gains(cells, maps, n_cells, targets, columns, increments, unit):
     return found, chances, freedoms
 
 
-@kernel(_FOUND(GRIDS, int64, int64, int64, _WHOLE, COLUMNS, _WHOLE, float64))
+@kernel(_FOUND(GRIDS, int64, int64, int64, WHOLES, COLUMNS, WHOLES, float64))
 def gains_along(grids, one, other, n_grids, targets, columns, increments, unit):
     """Return what `gains` does for the grids along one or two columns (`cut_along`)."""
     cells, maps, n_cells, which = cut_along(grids, one, other, n_grids)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, types, uint8, uint16
 
-from covary.kernels.jit import FLOATS, ROWS, kernel, part
-
-_SIZES = types.Array(types.int64, 1, "C", readonly=True)
+from covary.kernels.jit import FLOATS, ROWS, WHOLES, kernel, part
 
 
 @part
@@ -45,7 +43,7 @@ def cut_points(values, n_bins):
     return cuts[:number].copy()
 
 
-@kernel(types.void(ROWS, FLOATS, _SIZES, types.uint8[::1], types.uint8[:, ::1], types.int64[::1]))
+@kernel(types.void(ROWS, FLOATS, WHOLES, types.uint8[::1], types.uint8[:, ::1], types.int64[::1]))
 def fill_grids(order, values, sizes, codes, maps, n_bins):
     """Fill in the grids of one column; each refines the one before.
 

@@ -15,6 +15,8 @@ from numba.core import event
 FLOATS = types.Array(types.float64, 1, "C", readonly=True)
 CODES = types.Array(types.uint8, 1, "C", readonly=True)
 ROWS = types.Array(types.uint32, 1, "C", readonly=True)
+WHOLES = types.Array(types.int64, 1, "C", readonly=True)
+SETS = types.Array(types.int32, 2, "C", readonly=True)
 
 NOTICE_AFTER_SECONDS = 2.0
 

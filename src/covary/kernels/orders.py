@@ -10,16 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, types
 
-from covary.kernels.jit import FLOATS, kernel, part
+from covary.kernels.jit import FLOATS, SETS, WHOLES, kernel, part
 from covary.kernels.strengths import KNOWN, NULLS, known_strength
 
-_NUMBERS = types.Array(types.int64, 1, "C", readonly=True)
 _PARTS = types.Tuple((types.int64[:, :, ::1], types.int64[:, :, :, ::1]))
 # Of what a column adds to a score, the first is compared and the second is added.
 _SURE = 0
 _LIKELY = 1
 _FLAGS = types.Array(types.boolean, 1, "C", readonly=True)
-_SETS = types.Array(types.int32, 2, "C", readonly=True)
 _ORDERED = types.Tuple((float64, types.int64[::1]))
 
 # All orders are tried, in effect, up to this many columns.
@@ -276,7 +274,7 @@ def _by_contents(parts, weights):
     return order
 
 
-@kernel(_ORDERED(_PARTS, _NUMBERS))
+@kernel(_ORDERED(_PARTS, WHOLES))
 def best_order(parts, weights):
     """Return the score and the order of a set, from the parts that its columns may add."""
     if weights.size <= MOST_EXACT:
@@ -297,7 +295,7 @@ def best_order(parts, weights):
     return score, places[order]
 
 
-@kernel(_PARTS(_NUMBERS, types.boolean, KNOWN, FLOATS, NULLS, float64))
+@kernel(_PARTS(WHOLES, types.boolean, KNOWN, FLOATS, NULLS, float64))
 def parts_of(columns, with_pairs, known, weights, nulls, deviations):
     """Return what each column of a set adds, by the one or two that explain it.
 
@@ -334,7 +332,7 @@ def parts_of(columns, with_pairs, known, weights, nulls, deviations):
     return by_one, by_two
 
 
-@kernel(types.float64[::1](_SETS, types.boolean, _FLAGS, KNOWN, FLOATS, NULLS, FLOATS))
+@kernel(types.float64[::1](SETS, types.boolean, _FLAGS, KNOWN, FLOATS, NULLS, FLOATS))
 def score_sets(sets, with_pairs, varies, known, weights, nulls, deviations):
     """Return the score of each set from what is known of its columns.
 
@@ -358,7 +356,7 @@ def score_sets(sets, with_pairs, varies, known, weights, nulls, deviations):
     return scores
 
 
-@kernel(types.float64[::1](int64, _SETS, types.boolean, _FLAGS, KNOWN, FLOATS, NULLS, FLOATS))
+@kernel(types.float64[::1](int64, SETS, types.boolean, _FLAGS, KNOWN, FLOATS, NULLS, FLOATS))
 def score_sets_toward(target, sets, with_pairs, varies, known, weights, nulls, deviations):
     """Return how much of the target each set explains, from what is known of its columns."""
     scores = np.zeros(len(sets))

@@ -7,9 +7,8 @@ from numba import boolean, float64, int64, types
 
 from covary.kernels.gains import COLUMNS, gains_along
 from covary.kernels.grids import GRIDS
-from covary.kernels.jit import FLOATS, kernel, part
+from covary.kernels.jit import FLOATS, SETS, WHOLES, kernel, part
 
-_NUMBERS = types.Array(types.int64, 1, "C", readonly=True)
 NULLS = types.UniTuple(FLOATS, 3)
 
 # Grids are chosen as if there was no other condition to choose: two standard deviations.
@@ -78,10 +77,10 @@ def sure(explained, level, thinness):
         types.UniTuple(int64, 2),
         int64,
         int64,
-        _NUMBERS,
+        WHOLES,
         COLUMNS,
         NULLS,
-        _NUMBERS,
+        WHOLES,
         float64,
     )
 )
@@ -155,7 +154,7 @@ def slot_of(keys, key):
     types.void(
         types.int64[::1],
         types.float64[:, ::1],
-        _NUMBERS,
+        WHOLES,
         types.Array(types.float64, 2, "C", readonly=True),
     )
 )
@@ -168,10 +167,7 @@ def remember(keys, values, new_keys, new_values):
         values[at, 1] = new_values[k, 1]
 
 
-_SETS = types.Array(types.int32, 2, "C", readonly=True)
-
-
-@kernel(types.int64[::1](_NUMBERS, _SETS, int64, boolean, int64))
+@kernel(types.int64[::1](WHOLES, SETS, int64, boolean, int64))
 def unknown(keys, sets, n_columns, with_pairs, target):
     """Return the keys that are needed to score these sets but not in the hash table.
 
@@ -199,7 +195,7 @@ def unknown(keys, sets, n_columns, with_pairs, target):
     return np.unique(wanted[:number])
 
 
-KNOWN = types.Tuple((_NUMBERS, types.Array(types.float64, 2, "C", readonly=True)))
+KNOWN = types.Tuple((WHOLES, types.Array(types.float64, 2, "C", readonly=True)))
 
 
 @kernel(types.UniTuple(float64, 2)(KNOWN, int64, int64, int64, NULLS, float64))

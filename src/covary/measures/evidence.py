@@ -60,60 +60,82 @@ def evidence_of(prepared: Prepared, columns: Sequence[int], max_given: int) -> f
     vary = [column for column in columns if prepared.varies[column]]
     if len(vary) < 2:
         return 0.0
-    pairs: list[Floats] = []
-    for view in OF_PAIRS:
-        found = {a: _standardised(prepared, a, a, [t for t in vary if t != a], view) for a in vary}
-        both = [(found[a][b] + found[b][a]) / view.spread for a, b in combinations(vary, 2)]
-        pairs.append(np.array(both) + np.log(view.weight))
-    told = [_log_mean_exp(pairs)]
+    found = {a: _standardised(prepared, a, a, [t for t in vary if t != a], OF_PAIRS) for a in vary}
+    pairs = np.array([found[a][b] + found[b][a] for a, b in combinations(vary, 2)])
+    told = [_log_mean_exp(_weighed(pairs, OF_PAIRS))]
     if max_given > 1 and 2 < len(vary) <= MOST_WITH_PAIRS:
         triples: list[Floats] = []
-        for view in OF_TRIPLES:
-            each: list[float] = []
-            for a, b in combinations(vary, 2):
-                others = [t for t in vary if t not in (a, b)]
-                each += _standardised(prepared, a, b, others, view).values()
-            triples.append(np.array(each) + np.log(view.weight))
-        told.append(_log_mean_exp(triples))
+        for a, b in combinations(vary, 2):
+            others = [t for t in vary if t not in (a, b)]
+            triples += _standardised(prepared, a, b, others, OF_TRIPLES).values()
+        told.append(_log_mean_exp(_weighed(np.array(triples), OF_TRIPLES)))
     return _log_mean_exp([np.array(told)])
 
 
 def _standardised(
-    prepared: Prepared, one: int, other: int, targets: Sequence[int], view: View
-) -> dict[int, float]:
-    """Return by target the mean gain over grids, in standard deviations under independence.
+    prepared: Prepared, one: int, other: int, targets: Sequence[int], views: Sequence[View]
+) -> dict[int, Floats]:
+    """Return by target the mean gain over the grids of each view, in standard deviations.
 
     It is 0 where there is no such grid, or nothing to explain.
     """
-    ranked = prepared.folded[1] if view.folded else prepared.ranked
+    told = np.zeros((len(targets), len(views)))
+    for folded in sorted({view.folded for view in views}):
+        mine = [view for view in views if view.folded == folded]
+        sizes, gains, freedoms = _grids(prepared, one, other, targets, mine)
+        for at, view in enumerate(views):
+            take = np.isin(sizes, view.sizes)
+            if view.folded == folded and take.any():
+                told[:, at] = _mean(gains[:, take], freedoms[:, take])
+    return dict(zip(targets, told, strict=True))
+
+
+def _grids(
+    prepared: Prepared, one: int, other: int, targets: Sequence[int], views: Sequence[View]
+) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """Return the sizes of all grids that these views need, standardised gains, and freedoms."""
+    folded = views[0].folded
+    ranked = prepared.folded[1] if folded else prepared.ranked
+    finest = max(max(view.sizes) for view in views)
     which = np.array(targets, np.int64)
+    sizes: list[int] = []
     gains, freedoms = [], []
     for grids in prepared.grids:
-        sizes = grids.sizes if one == other else grids.sizes[: grids.n_of_two]
-        take = [at for at, size in enumerate(sizes) if size in view.sizes]
-        if not take:
-            continue
+        usable = grids.sizes if one == other else grids.sizes[: grids.n_of_two]
+        used = [size for size in usable if size <= finest]
         found = kernels.gains.gains_along(
             (grids.codes, grids.maps, grids.n_bins),
             one,
             other,
-            take[-1] + 1,
+            len(used),
             which,
-            as_targets(prepared, view.folded),
+            as_targets(prepared, folded),
             *kernels.tables.whole_increments(prepared.n_rows),
         )
-        gains.append(found[0][:, take])
-        freedoms.append(found[2][:, take])
-    if not gains:
-        return dict.fromkeys(targets, 0.0)
+        sizes += used
+        gains.append(found[0])
+        freedoms.append(found[2])
     freedom = np.hstack(freedoms)
     spread = ranked.units[which, None] * np.sqrt(freedom * ranked.variances[which, None])
     standard = np.hstack(gains) / np.where(spread > 0, spread, np.inf)
-    # A coarser grid sees a part of what a finer one sees: they correlate by the root of that.
+    return np.array(sizes), standard, freedom
+
+
+def _mean(standard: Floats, freedom: Floats) -> Floats:
+    """Return the mean over grids, divided by its standard deviation under independence.
+
+    A coarser grid sees a part of what a finer one sees: they correlate by the root of that.
+    """
     alike = np.sqrt(freedom[:, :, None] / np.maximum(freedom[:, None, :], 1.0))
     alike = np.minimum(alike, alike.transpose(0, 2, 1)).mean(axis=(1, 2))
-    told = standard.mean(axis=1) / np.sqrt(np.maximum(alike, 1.0 / freedom.shape[1]))
-    return dict(zip(targets, told.tolist(), strict=True))
+    return np.asarray(standard.mean(axis=1) / np.sqrt(np.maximum(alike, 1.0 / freedom.shape[1])))
+
+
+def _weighed(found: Floats, views: Sequence[View]) -> list[Floats]:
+    """Return what each view tells, in standard deviations, plus the log of its weight."""
+    return [
+        told / view.spread + np.log(view.weight) for told, view in zip(found.T, views, strict=True)
+    ]
 
 
 def _log_mean_exp(values: Iterable[Floats]) -> float:

@@ -75,9 +75,8 @@ class UDSChance(Measure):
     max_given: int = 2
 
     def __post_init__(self) -> None:
-        if not isinstance(self.max_given, Integral) or self.max_given not in (1, 2):
-            raise errors.invalid_parameter("max_given", "1 or 2", self.max_given)
-        if isinstance(self.max_given, bool):
+        whole = isinstance(self.max_given, Integral) and not isinstance(self.max_given, bool)
+        if not whole or self.max_given not in (1, 2):
             raise errors.invalid_parameter("max_given", "1 or 2", self.max_given)
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
