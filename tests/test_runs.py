@@ -65,6 +65,10 @@ def run_to_the_end(*arguments):
     return process.returncode, out, err
 
 
+TESTED = ("permutations", "increments", "shuffled")
+TABLES = ("run", "columns", "candidates", "subspaces", *TESTED)
+
+
 def contents(path):
     """Return every row of a run file but the time stamps; not to be told that it was read."""
     copy = Path(path).with_name("contents-of-" + Path(path).name)
@@ -73,8 +77,8 @@ def contents(path):
             shutil.copy(f"{path}{suffix}", f"{copy}{suffix}")
     rows = {}
     with contextlib.closing(sqlite3.connect(copy)) as connection:
-        for table in ("run", "columns", "candidates", "subspaces"):
-            rows[table] = connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+        for table in TABLES:
+            rows[table] = connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
     for suffix in ("", "-wal", "-shm"):
         Path(f"{copy}{suffix}").unlink(missing_ok=True)
     rows["run"] = [row for row in rows["run"] if row[0] not in ("started", "finished")]
@@ -508,7 +512,7 @@ REFUSED_DAMAGE = {
         "UPDATE candidates SET score = 1 WHERE number = new.number; END"
     ],
     "another application": ["PRAGMA application_id = 17"],
-    "another format": ["PRAGMA user_version = 2"],
+    "another format": ["PRAGMA user_version = 1"],
     "no parameters": ["DELETE FROM run"],
     "a missing parameter": ["DELETE FROM run WHERE name = 'prune'"],
     "a parameter that is not JSON": ["UPDATE run SET value = '{' WHERE name = 'top'"],
@@ -578,7 +582,9 @@ HARMLESS_DAMAGE = {
     "candidates deleted in the middle": ["DELETE FROM candidates WHERE number BETWEEN 9 AND 40"],
     "no candidates": ["DELETE FROM candidates"],
     "a result that is wrong": ["UPDATE subspaces SET score = 2"],
-    "a result that is too long": ["INSERT INTO subspaces VALUES (999, 'nothing', 'high')"],
+    "a result that is too long": [
+        "INSERT INTO subspaces (rank, columns, score) VALUES (999, 'nothing', 'high')"
+    ],
     "no result": ["DELETE FROM subspaces"],
     "another journal": ["PRAGMA journal_mode = DELETE"],
     "pages in another order": ["VACUUM"],
@@ -1051,6 +1057,9 @@ def test_other_ways_to_write_the_same_search_resume_it(tmp_path):
         ["--measure", "uds-unregularized", "--set", "order=exact", "--max-size", "3"],
         ["--measure", "uds", "--beam", "9", "--max-size", "4"],
         ["--measure", "uds", "--target", "c2", "--max-size", "4"],
+        ["--permutations", "70", "--max-size", "3", "--top", "30"],
+        ["--permutations", "70", "--target", "c2", "--max-size", "4"],
+        ["--permutations", "70", "--measure", "uds", "--max-size", "3", "--seed", "4"],
     ],
 )
 def test_every_search_keeps_all_it_scores_and_resumes_from_any_part_of_it(small, tmp_path, how):
@@ -1067,13 +1076,17 @@ def test_every_search_keeps_all_it_scores_and_resumes_from_any_part_of_it(small,
     names = [name for _, name, _ in whole["columns"]]
     assert [
         ([names[column] for column in json.loads(columns)], score)
-        for _, columns, score in whole["subspaces"]
+        for _, columns, score, *_ in whole["subspaces"]
     ] == [(subspace["columns"], subspace["score"]) for subspace in found["subspaces"]]
     rng = np.random.default_rng(0)
     for share in (0.1, 0.5, 0.9):
         numbers = np.flatnonzero(rng.random(found["scored"]) < share).tolist()
         change(path, f"DELETE FROM candidates WHERE number IN ({', '.join(map(str, numbers))})")
         assert n_candidates(path) == found["scored"] - len(numbers)
+        for table in TESTED:
+            column = "number" if table != "increments" else "rank"
+            lost = {row[0] for row in whole[table] if rng.random() < share}
+            change(path, f"DELETE FROM {table} WHERE {column} IN ({', '.join(map(str, lost))})")
         code, again, _ = covary(*search, "--resume")
         assert (code, again) == (0, out)
         assert contents(path) == whole

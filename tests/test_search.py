@@ -213,11 +213,11 @@ def test_columns_of_equal_entropy_change_nothing():
         assert score == covary.score(ranks, columns, measure="uds-unregularized")
 
 
-def test_what_is_remembered_is_the_beam(table):
+def test_what_is_remembered_is_the_beam(table, monkeypatch):
     measure, ready = find_measure("uds"), prepare(table)
     scorer = measure.scorer(ready)
+    monkeypatch.setattr(type(measure), "any_scorer", lambda *_: scorer)
     search = Search(ready, measure, Beam(max_size=3, beam=5), top=3)
-    search._scorer = lambda: scorer
     remembered = []
     search.run(Threads(1), on_progress=lambda *_: remembered.append(len(scorer.known)))
     assert max(remembered) == 5
@@ -451,7 +451,10 @@ def test_a_result_as_json(found):
         "pvalue": None,
         "qvalue": None,
         "family_pvalue": None,
+        "increment_pvalue": None,
+        "adds_nothing": None,
     }
+    assert told["tests"] is None
     assert told["parameters"]["strategy_parameters"]["beam"] == 100
 
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from covary.api import evidence, explain, matrix, score, search
+    from covary.api import evidence, explain, matrix, score, search, test
     from covary.errors import CovaryError, CovaryWarning
     from covary.estimators import SubspaceSearch
     from covary.measures import Explanation, Step
     from covary.measures.uds import UDS
     from covary.measures.uds_chance import UDSChance
-    from covary.results import SearchResult, Subspace
+    from covary.results import SearchResult, Subspace, TestResult, TestSummary
 
 __all__ = [
     "UDS",
@@ -31,6 +31,8 @@ __all__ = [
     "Step",
     "Subspace",
     "SubspaceSearch",
+    "TestResult",
+    "TestSummary",
     "UDSChance",
     "__version__",
     "evidence",
@@ -38,6 +40,7 @@ __all__ = [
     "matrix",
     "score",
     "search",
+    "test",
 ]
 
 # Loaded when first used: importing covary must not cost the time of what it stands on.
@@ -47,12 +50,15 @@ _HOME = {
     "explain": "covary.api",
     "matrix": "covary.api",
     "search": "covary.api",
+    "test": "covary.api",
     "UDS": "covary.measures.uds",
     "UDSChance": "covary.measures.uds_chance",
     "Explanation": "covary.measures",
     "Step": "covary.measures",
     "SearchResult": "covary.results",
     "Subspace": "covary.results",
+    "TestResult": "covary.results",
+    "TestSummary": "covary.results",
     "SubspaceSearch": "covary.estimators",
     "CovaryError": "covary.errors",
     "CovaryWarning": "covary.errors",

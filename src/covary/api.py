@@ -15,12 +15,13 @@ from covary.engines import Threads, find_engine
 from covary.measures import Explanation, Measure, all_measures, find_measure
 from covary.names import DEFAULT_MEASURE
 from covary.prepare import Prepared, prepare
-from covary.results import SearchResult
+from covary.results import SearchResult, TestResult
 from covary.searching import plan_search
 from covary.strategies import Exhaustive, Strategy, find_strategy
-from covary.table import label_matrix
+from covary.table import label_matrix, labels_of
+from covary.testing import plan_test
 
-__all__ = ["evidence", "explain", "matrix", "score", "search"]
+__all__ = ["evidence", "explain", "matrix", "score", "search", "test"]
 
 
 def score(
@@ -93,6 +94,81 @@ def evidence(
 
     """
     return _measure(evidence, measure, parameters).evidence(data, columns)
+
+
+def test(
+    data: Any,
+    columns: Sequence[Any] | None = None,
+    *,
+    measure: str | Measure = DEFAULT_MEASURE,
+    target: Any = None,
+    permutations: int = 999,
+    level: float | None = None,
+    seed: int = 0,
+    engine: Any = "threads",
+    n_jobs: int | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    **parameters: Any,
+) -> TestResult:
+    """Return how likely it is that columns seem to depend on each other by chance alone.
+
+    Each column is permuted by itself, and the measure's `evidence` is compared with what it is
+    then: the p-value is (1 + number of permutations with as much) / (1 + number of permutations).
+    Where there are no more distinct arrangements of the values than ``permutations``, all of them
+    are looked at, and the p-value is exact.
+
+    Parameters
+    ----------
+    data, columns, measure, **parameters
+        As for `score`.
+    target : name, optional
+        Test whether this column depends on the others, whatever these have to do with each other:
+        only the target is permuted.
+    permutations : int
+        How many permutations.
+    level : float, optional
+        Stop as soon as it is clear on which side of this level the p-value lies: often after 32
+        to 200 permutations. The decision differs from that of endlessly many permutations with a
+        chance of at most 0.001 on either side, and the p-value takes the stopping into account,
+        see :doc:`/significance`.
+    seed : int
+        Of the permutations: the same seed, the same p-value, on any engine.
+    engine, n_jobs
+        As for `search`.
+    on_progress : callable, optional
+        Told how many permutations are done, and how many there are at most.
+
+    Returns
+    -------
+    TestResult
+        With ``pvalue``, ``statistic``, ``null``, ``score`` and ``permutations``.
+
+    Examples
+    --------
+    >>> import covary, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x, noise = rng.random(200), rng.random(200)
+    >>> print(covary.test(np.column_stack([x, (x - 0.5)**2 + noise / 10])))
+    uds-chance = 0.6317, p = 0.001 for x0, x1
+      999 permutations, every column permuted by itself (200 rows, seed 0)
+    >>> covary.test(np.column_stack([x, noise])).pvalue > 0.05
+    True
+
+    """
+    found = _measure(test, measure, parameters)
+    job = plan_test(
+        data,
+        columns,
+        measure=found,
+        target=target,
+        permutations=permutations,
+        level=level,
+        seed=seed,
+    )
+    return job.run(find_engine(engine, n_jobs), on_progress).relabelled(labels_of(data))
+
+
+test.__test__ = False  # type: ignore[attr-defined]  # pytest need not take it for one of its own
 
 
 def explain(
@@ -185,6 +261,8 @@ def search(
     parents: Literal["all", "one"] | None = None,
     prune: bool = False,
     top: int = 100,
+    permutations: int = 0,
+    seed: int = 0,
     engine: Any = "threads",
     n_jobs: int | None = None,
     run: str | os.PathLike[str] | None = None,
@@ -214,6 +292,11 @@ def search(
         Whether to leave out a set if a superset of it scores at least as high.
     top : int
         How many sets to return.
+    permutations : int
+        Tell which of the sets could be chance, with at most so many permutations each; 0 for no
+        test. See :doc:`/significance`.
+    seed : int
+        Of the permutations: the same seed, the same p-values.
     engine : "threads", "processes", "dask", address or Client
         Where to compute: threads or processes of this machine, a Dask cluster on this machine, or
         the Dask cluster of a scheduler. The result is the same to the last bit.
@@ -224,13 +307,15 @@ def search(
     resume : bool
         Whether to go on with a run file that is there, or start it if it is not.
     on_progress : callable, optional
-        Told the stage ("pairs", "sets of 3", ...), how many of its sets are scored, and how many
-        there are.
+        Told the stage ("pairs", "sets of 3", ..., "permutations", "shuffled tables"), how much of
+        it is done, and how much there is.
 
     Returns
     -------
     SearchResult
-        With ``subspaces``, best first; each has ``columns`` and ``score``.
+        With ``subspaces``, best first; each has ``columns`` and ``score``, and with
+        ``permutations`` also ``pvalue``, ``qvalue``, ``family_pvalue``, ``increment_pvalue`` and
+        ``adds_nothing``.
 
     Examples
     --------
@@ -252,6 +337,8 @@ def search(
         target=target,
         top=top,
         prune=prune,
+        permutations=permutations,
+        seed=seed,
     )
     if resume and run is None:
         raise errors.invalid_parameter("run", "the file to resume", run)

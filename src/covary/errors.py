@@ -11,6 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 
 
 class CovaryError(Exception):
@@ -291,6 +292,13 @@ def unknown_parameter(
     has = f"its parameters are {_listed(known)}" if known else "it has none"
     hint = f" {kind.capitalize()} '{others[0]}' has it." if others else _nearest(name, known)
     return ParameterError(f"{kind} '{of}' has no parameter '{name}': {has}.{hint}")
+
+
+def whole_number(name: str, value: object, least: int) -> int:
+    """Return a parameter that has to be a whole number, from ``least`` on."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise invalid_parameter(name, f"a whole number from {least}", value)
+    return int(value)
 
 
 def invalid_parameter(name: str, must_be: str, value: object) -> ParameterError:

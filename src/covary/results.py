@@ -6,10 +6,17 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from covary.names import printable
 from covary.table import as_frame
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+ADDS_NOTHING = "adds nothing to its parts"
 
 
 @dataclass(frozen=True)
@@ -23,8 +30,13 @@ class Subspace:
     score : float
         Their score; with a target, how much of the target the other columns explain.
     pvalue, qvalue, family_pvalue : float or None
-        How likely such a score is by chance: for this set alone, among all sets that were scored
-        (false discovery rate), and for the best of the whole search. None if not tested.
+        How likely that is by chance: for this set alone, among all sets that were scored (false
+        discovery rate), and for the best of the whole search. None if not tested.
+    increment_pvalue : float or None
+        How likely it is that one of its columns can be spared; None for pairs, or if not tested.
+    adds_nothing : bool or None
+        Whether that cannot be ruled out at the 5 % level: such a set may score high only because
+        of what is in it, such as a strong pair.
     """
 
     columns: tuple[Any, ...]
@@ -32,13 +44,144 @@ class Subspace:
     pvalue: float | None = None
     qvalue: float | None = None
     family_pvalue: float | None = None
+    increment_pvalue: float | None = None
+    adds_nothing: bool | None = None
 
     def __str__(self) -> str:
-        return f"{self.score:.4f}  {', '.join(map(printable, self.columns))}"
+        tested = {"p": self.pvalue, "q": self.qvalue, "family": self.family_pvalue}
+        words = [f"{name} = {p:.4f}" for name, p in tested.items() if p is not None]
+        words += [ADDS_NOTHING] if self.adds_nothing else []
+        more = f"  ({', '.join(words)})" if words else ""
+        return f"{self.score:.4f}  {', '.join(map(printable, self.columns))}{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary that JSON knows."""
         return {**dataclasses.asdict(self), "columns": list(self.columns)}
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """Whether columns depend on each other, or whether it could be chance; ``str()`` says it.
+
+    Parameters
+    ----------
+    columns : tuple
+        The columns.
+    target : name or None
+        The column that was tested against the others; None if all were, against each other.
+    score : float
+        How strongly they depend on each other; with a target, how much of it is explained.
+    statistic : float
+        What was compared: the measure's evidence, see `covary.evidence`.
+    pvalue : float
+        The chance of a statistic as high, if there was no dependence.
+    null : array
+        The statistic of each permutation, in the order in which they were drawn.
+    permutations : int
+        How many there were: all that there are if ``exact``, fewer than asked for if permuting
+        was stopped.
+    exact : bool
+        Whether every distinct arrangement of the values was looked at.
+    measure : str
+        The name of the measure.
+    rows : int
+        How many rows the table has.
+    seed : int
+        Of the permutations.
+    """
+
+    __test__: ClassVar[bool] = False  # pytest need not take it for one of its own
+
+    columns: tuple[Any, ...]
+    target: Any
+    score: float
+    statistic: float
+    pvalue: float
+    null: npt.NDArray[np.float64] = field(repr=False, compare=False)
+    permutations: int
+    exact: bool
+    measure: str
+    rows: int
+    seed: int
+
+    def __str__(self) -> str:
+        return "\n  ".join([self.summary(), self.explained()])
+
+    def relabelled(self, labels: Mapping[str, Any]) -> TestResult:
+        """Return the same with other words for the columns."""
+        return dataclasses.replace(
+            self,
+            columns=tuple(labels.get(name, name) for name in self.columns),
+            target=labels.get(self.target, self.target),
+        )
+
+    def summary(self) -> str:
+        """Return score and p-value in one line."""
+        names = ", ".join(printable(name) for name in self.columns if name != self.target)
+        of = f"{printable(self.target)} given {names}" if self.target is not None else names
+        return f"{self.measure} = {self.score:.4f}, p = {self.pvalue:.4g} for {of}"
+
+    def explained(self) -> str:
+        """Return in words what the p-value comes from."""
+        kind = "all other arrangements of the values" if self.exact else "permutations"
+        what = (
+            "every column permuted by itself"
+            if self.target is None
+            else f"{printable(self.target)} permuted against the others"
+        )
+        how = "exact" if self.exact else f"seed {self.seed}"
+        return f"{self.permutations:,} {kind}, {what} ({self.rows:,} rows, {how})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, but for the null distribution, as JSON knows them."""
+        told = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del told["null"]
+        return {**told, "columns": list(self.columns)}
+
+
+@dataclass(frozen=True)
+class TestSummary:
+    """How the sets of a search were tested, and what their p-values are corrected for.
+
+    Parameters
+    ----------
+    permutations : int
+        How many permuted tables each set was compared with at most; hopeless sets with fewer.
+    searches : int
+        How many shuffled tables were searched from beginning to end.
+    seed : int
+        Of all shuffling.
+    level : float
+        Where permuting stops when the p-value is clearly above, and where a set adds something.
+    complete : bool
+        False if testing was interrupted.
+    """
+
+    __test__: ClassVar[bool] = False  # pytest need not take it for one of its own
+
+    permutations: int
+    searches: int
+    seed: int
+    level: float
+    complete: bool = True
+
+    def explained(self, scored: int, target: Any = None) -> list[str]:
+        """Return in words, one line each, what the p-values mean and were corrected for."""
+        moved = "its columns" if target is None else printable(target)
+        lines = [
+            f"p: for the set by itself, on up to {self.permutations:,} tables with {moved} "
+            "permuted; not corrected for the search"
+        ]
+        if not self.complete:
+            return [*lines, "testing was interrupted: what is missing was not computed"]
+        return [
+            *lines,
+            f"q: false discovery rate among all {scored:,} sets that were scored "
+            "(Benjamini-Hochberg)",
+            "family: for the best set of the whole search, repeated on "
+            f"{self.searches:,} shuffled tables (Westfall-Young)",
+            f"{ADDS_NOTHING}: one of its columns may be spared, the others put it here",
+        ]
 
 
 @dataclass(frozen=True)
@@ -63,6 +206,8 @@ class SearchResult:
         How many sets were scored.
     complete : bool
         False if the search was interrupted: there may be better sets.
+    tests : TestSummary or None
+        How the sets were tested for chance, if they were.
     """
 
     subspaces: tuple[Subspace, ...]
@@ -73,6 +218,7 @@ class SearchResult:
     rows: int
     scored: int
     complete: bool = True
+    tests: TestSummary | None = None
     _kind: str | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -92,7 +238,8 @@ class SearchResult:
         return f"<SearchResult: {self.summary()}>"
 
     def __str__(self) -> str:
-        return "\n".join([self.summary(), *map(str, self.subspaces)])
+        tested = [] if self.tests is None else self.tests.explained(self.scored, self.target)
+        return "\n".join([self.summary(), *map(str, self.subspaces), *tested])
 
     def summary(self) -> str:
         """Return in one line what was searched and how."""
@@ -122,6 +269,7 @@ class SearchResult:
             "rows": self.rows,
             "scored": self.scored,
             "complete": self.complete,
+            "tests": None if self.tests is None else dataclasses.asdict(self.tests),
             "subspaces": [subspace.to_dict() for subspace in self.subspaces],
         }
 

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
-from numbers import Integral
 from platform import python_version
 from typing import Any
 
@@ -19,14 +18,13 @@ import numpy.typing as npt
 from covary import __version__, errors
 from covary.engines import Engine, Session
 from covary.measures import Measure, Scorer
-from covary.prepare import Prepared, prepare
+from covary.prepare import Prepared, prepare_toward
 from covary.ranking import Best, Found, LargestBest, SmallestBest
 from covary.results import SearchResult, Subspace
 from covary.runs import Description, RunFile
+from covary.search_tests import OnStage, SearchTests
 from covary.strategies import Batch, Strategy
-from covary.table import Table, kind_of_frame, labels_of
-
-OnStage = Callable[[str, int, int], None]
+from covary.table import kind_of_frame, labels_of
 
 # How many of the best sets are kept to choose from where some will be left out again.
 POOL = 100_000
@@ -45,6 +43,8 @@ class Search:
     top : how many sets to report
     prune : whether to leave out sets of which a superset scores at least as high; with a target,
         sets that explain no more than a part of them are left out whatever this is
+    permutations : how many tell at most whether a set could be chance; 0 to test nothing
+    seed : of the permutations
     """
 
     def __init__(
@@ -56,23 +56,26 @@ class Search:
         target: int | None = None,
         top: int = 100,
         prune: bool = False,
+        permutations: int = 0,
+        seed: int = 0,
     ) -> None:
         if len(prepared.names) < 2:
             raise errors.too_few_columns(prepared.names)
-        if isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 1:
-            raise errors.invalid_parameter("top", "a whole number from 1", top)
+        self.top = errors.whole_number("top", top, 1)
         if target is not None and not strategy.takes_target:
             raise errors.strategy_without_target(strategy.name)
         self.prepared = prepared
         self.measure = measure
         self.strategy = strategy
         self.target = target
-        self.top = int(top)
         self.prune = bool(prune)
         self.fixed = 0 if target is None else 1
         self.scored = 0
         self._stage = ("", 0)  # the one under way, and how many sets were scored before it
         self.complete = False
+        self.tests: SearchTests | None = None
+        self.permutations = errors.whole_number("permutations", permutations, 0)
+        self.seed = errors.whole_number("seed", seed, 0)
         self.best = self._best()
         varies = prepared.varies.copy()
         if target is not None and prepared.entropies[target] == 0:
@@ -121,7 +124,7 @@ class Search:
         ``on_progress`` is told the stage in words, how many of its sets are scored, and how many
         it has.
         """
-        scorer = self._scorer()
+        scorer = self.measure.any_scorer(self.prepared, self.target)
         batches = self.strategy.batches(len(self.others), self.fixed)
         with engine.session(scorer.shared) as session:
             batch = next(batches, None)
@@ -135,7 +138,18 @@ class Search:
                     batch = None
         self.complete = True
         if kept is not None:
-            kept.finish(self.found())
+            found = [(*each, *[None] * 5) for each in self.found()]
+            kept.finish(found, complete=self.permutations == 0)
+        if self.permutations > 0 and self.found():
+            self._test(engine, kept, on_progress)
+
+    def _test(self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None) -> None:
+        """Tell which of the sets that were found could be chance."""
+        self.tests = SearchTests(self)
+        self.tests.run(engine, kept, on_progress)
+        if kept is not None:
+            lines = zip(self.found(), self.tests.lines(), strict=True)
+            kept.finish([(*found, *line) for found, line in lines])
 
     def _teller(self, batch: Batch, on_progress: OnStage | None) -> Callable[[int], None]:
         """Return what tells progress: of the search if its end is known, else of the stage."""
@@ -150,11 +164,6 @@ class Search:
                 on_progress(batch.stage, before + done, total)
 
         return tell
-
-    def _scorer(self) -> Scorer:
-        if self.target is None:
-            return self.measure.scorer(self.prepared)
-        return self.measure.target_scorer(self.prepared, self.target)
 
     def _score(
         self,
@@ -209,14 +218,17 @@ class Search:
         """Return what was found, in terms of the data that was searched."""
         labels = labels_of(data)
         names = [labels.get(name, name) for name in self.prepared.names]
+        found = self.found()
+        told = [{}] * len(found) if self.tests is None else self.tests.told()
         return SearchResult(
             tuple(
-                Subspace(tuple(names[column] for column in columns), score)
-                for columns, score in self.found()
+                Subspace(tuple(names[column] for column in columns), score, **more)
+                for (columns, score), more in zip(found, told, strict=True)
             ),
             measure=self.measure.name,
             strategy=self.strategy.name,
-            parameters=self.parameters(),
+            parameters={**self.parameters(), "permutations": self.permutations, "seed": self.seed},
+            tests=None if self.tests is None else self.tests.summary(),
             target=None if self.target is None else names[self.target],
             rows=self.prepared.n_rows,
             scored=self.scored,
@@ -288,26 +300,18 @@ def plan_search(
     target: Any = None,
     top: int = 100,
     prune: bool = False,
+    permutations: int = 0,
+    seed: int = 0,
 ) -> Search:
     """Return a search of anything that `read_table` takes."""
-    if target is not None and columns is not None:
-        there = {name for column in columns for name in _possible_names(column)}
-        columns = [*columns, *([] if there.intersection(_possible_names(target)) else [target])]
-    prepared = prepare(data, columns)
-    position = None if target is None else _position(target, prepared.table)
-    return Search(prepared, measure, strategy, target=position, top=top, prune=prune)
-
-
-def _position(target: Any, table: Table) -> int:
-    names = table.names
-    for name in _possible_names(target):
-        if name in names:
-            return names.index(name)
-    if str(target) in dict(table.left_out):
-        raise errors.unusable_column(str(target), dict(table.left_out)[str(target)])
-    raise errors.unknown_column(target, names)
-
-
-def _possible_names(column: Any) -> list[str]:
-    """Return what a column may be called: by its name, or by its position in an array."""
-    return [str(column), *([f"x{column}"] if isinstance(column, Integral) else [])]
+    prepared, position = prepare_toward(data, columns, target)
+    return Search(
+        prepared,
+        measure,
+        strategy,
+        target=position,
+        top=top,
+        prune=prune,
+        permutations=permutations,
+        seed=seed,
+    )

@@ -15,7 +15,7 @@ import covary
 from covary.names import printable
 
 INTERRUPTED = 130
-COMMANDS = ("demo", "search", "score", "matrix", "measures")
+COMMANDS = ("demo", "search", "score", "test", "matrix", "measures")
 
 
 class LazyGroup(click.Group):

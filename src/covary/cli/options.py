@@ -61,6 +61,21 @@ jobs = click.option(
     "--jobs", "-j", type=click.IntRange(min=1), help="How many workers (default: all cores)."
 )
 
+engine = click.option(
+    "--engine",
+    default="threads",
+    show_default=True,
+    metavar="threads|processes|dask|ADDRESS",
+    help="Where to compute; ADDRESS is a Dask scheduler's.",
+)
+seed = click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Of the permutations: the same seed, the same p-values.",
+)
+
 
 def top(default: int, least: int, of: str) -> Callable[..., Any]:
     """Add --top, how many of something to list."""

@@ -125,6 +125,11 @@ def bar(score: float, width: int = 10) -> Any:
     return Text(f"{drawn:<{width}}"[:width], style="cyan")
 
 
+def pvalue(p: float | None) -> str:
+    """Return a p-value with as many digits as matter; a dash if there is none."""
+    return "-" if p is None else f"{p:.4f}" if p >= 0.001 else f"{p:.1e}"
+
+
 def best_pairs(
     scores: npt.NDArray[np.float64], names: Sequence[str], most: int
 ) -> list[tuple[str, str, float]]:

@@ -45,12 +45,15 @@ if TYPE_CHECKING:
 @click.option("--prune", is_flag=True, help="Leave out sets whose superset scores as high.")
 @options.top(default=100, least=1, of="sets")
 @click.option(
-    "--engine",
-    default="threads",
-    show_default=True,
-    metavar="threads|processes|dask|ADDRESS",
-    help="Where to compute; ADDRESS is a Dask scheduler's.",
+    "--permutations",
+    "-n",
+    default=0,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Test which sets could be chance, with up to N permutations each; 999 is usual.",
 )
+@options.seed
+@options.engine
 @options.jobs
 @click.option(
     "--run", "run_file", type=click.Path(), metavar="FILE.covary", help="Keep every score here."
@@ -69,6 +72,8 @@ def command(
     parents: str | None,
     prune: bool,
     top: int,
+    permutations: int,
+    seed: int,
     engine: str,
     jobs: int | None,
     run_file: str | None,
@@ -81,6 +86,7 @@ def command(
     Examples:
       covary search wine.csv --top 10
       covary search wine.csv --target density --max-size 3
+      covary search wine.csv --permutations 999          which of them could be chance?
       covary search genes.parquet --run genes.covary     interrupted? add --resume
     """  # noqa: D301
     from covary.engines import find_engine
@@ -104,6 +110,8 @@ def command(
                 target=target,
                 top=top,
                 prune=prune,
+                permutations=permutations,
+                seed=seed,
             )
         with output.notices(), search.kept_in(run_file, resume=resume) as kept:
             if search.n_candidates is not None:
@@ -125,6 +133,8 @@ def command(
 
 def print_result(result: SearchResult) -> None:
     """Print the sets, best first; those that score 0 only as a number."""
+    from covary.results import ADDS_NOTHING
+
     out = output.console()
     out.print(output.cell(result.summary()))
     shown = [subspace for subspace in result if subspace.score > 0]
@@ -136,16 +146,23 @@ def print_result(result: SearchResult) -> None:
             )
         return
     what, columns = ("#score", "columns") if result.target is None else ("#explained", "by")
-    listing = output.table("#", what, "", columns)
+    tested = ("#p", "#q", "#family") if result.tests else ()
+    listing = output.table("#", what, "", *tested, columns, *([""] if result.tests else []))
     for rank, subspace in enumerate(shown, start=1):
         names = [name for name in subspace.columns if name != result.target]
+        pvalues = (subspace.pvalue, subspace.qvalue, subspace.family_pvalue)
         listing.add_row(
             str(rank),
             f"{subspace.score:.4f}",
             output.bar(subspace.score),
+            *([output.pvalue(p) for p in pvalues] if result.tests else []),
             output.cell(", ".join(names)),
+            *([ADDS_NOTHING if subspace.adds_nothing else ""] if result.tests else []),
         )
     out.print(listing)
+    if result.tests:
+        for line in result.tests.explained(result.scored, result.target):
+            out.print(output.cell(line), style="dim")
     rest = len(result) - len(shown)
     if rest:
         out.print(f"{rest:,} of them {'score' if rest > 1 else 'scores'} 0, not shown.")

@@ -215,3 +215,13 @@ def gains_along(grids, one, other, n_grids, targets, columns, increments, unit):
     cells, maps, n_cells, which = cut_along(grids, one, other, n_grids)
     found, chances, freedoms = gains(cells, maps, n_cells, targets, columns, increments, unit)
     return found[:, which], chances[:, which], freedoms[:, which]
+
+
+_MAPS = types.Array(types.uint16, 2, "C", readonly=True)
+_CELLS = types.Array(types.uint16, 1, "C", readonly=True)
+
+
+@kernel(types.float64[:, ::1](_CELLS, _MAPS, WHOLES, WHOLES, COLUMNS, WHOLES, float64))
+def gains_in(cells, maps, n_cells, targets, columns, increments, unit):
+    """Return the explained shares that `gains` does, for any cells."""
+    return gains(cells, maps, n_cells, targets, columns, increments, unit)[0]

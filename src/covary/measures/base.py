@@ -187,6 +187,29 @@ class Scorer:
             yield np.arange(first, first + len(scores)), scores
 
 
+def here(shared: Any) -> Run:
+    """Return what runs tasks in this thread, one item after the other."""
+
+    def run(task: Callable[[Any, Any], Any], items: Any) -> Iterator[tuple[int, Any]]:
+        for at in range(len(items)):
+            yield at, _interruptible(task, shared, items[at : at + 1])
+
+    return run
+
+
+def _interruptible(task: Callable[[Any, Any], Any], shared: Any, items: Any) -> Any:
+    """Run a task; an interrupt that comes while a kernel runs is a KeyboardInterrupt."""
+    try:
+        return task(shared, items)
+    except SystemError as error:
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            cause = cause.__cause__
+        raise
+
+
 def _score_one_by_one(shared: tuple[Measure, Prepared], sets: Sets) -> Scores:
     measure, prepared = shared
     return np.array([measure.score_set(prepared, columns) for columns in sets.tolist()])
@@ -223,7 +246,56 @@ class Measure(ABC):
 
     def evidence_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
         """Return the evidence of the columns at these positions: their score, or better."""
-        return self.score_set(prepared, columns)
+        return float(self.evidence_sets(prepared, [columns])[0])
+
+    def evidence_sets(
+        self, prepared: Prepared, sets: Sequence[Sequence[int]], target: int | None = None
+    ) -> Scores:
+        """Return the evidence of many sets; what they have in common is computed once.
+
+        With a ``target``, which is in all sets, it is the evidence that the target depends on the
+        others, whether or not these depend on each other.
+        """
+        return self.score_sets(prepared, sets, target)
+
+    def evidence_moved(
+        self,
+        prepared: Prepared,
+        sets: Sequence[Sequence[int]],
+        moves: Sequence[Mapping[int, npt.NDArray[np.uint32]]],
+        target: int | None = None,
+    ) -> Scores:
+        """Return the evidence of many sets, one line for each way to move values.
+
+        Parameters
+        ----------
+        moves : ways to move, as `Prepared.moved` takes them
+
+        """
+        lines = [self.evidence_sets(prepared.moved(rows), sets, target) for rows in moves]
+        return np.array(lines).reshape(len(lines), len(sets))
+
+    def score_sets(
+        self, prepared: Prepared, sets: Sequence[Sequence[int]], target: int | None = None
+    ) -> Scores:
+        """Return the scores of many sets of any size, computed in this thread."""
+        scores = np.zeros(len(sets))
+        sizes = np.array([len(columns) for columns in sets])
+        scorer = self.any_scorer(prepared, target)
+        for size in np.unique(sizes):
+            which = np.flatnonzero(sizes == size)
+            columns = [[c for c in sets[number] if c != target] for number in which.tolist()]
+            for done, found in scorer.score(np.array(columns, np.int32), here(scorer.shared)):
+                scores[which[done]] = found
+        return scores
+
+    def any_scorer(self, prepared: Prepared, target: int | None) -> Scorer:
+        """Return what scores batches of sets, by how much of a target they explain if any."""
+        return self.scorer(prepared) if target is None else self.target_scorer(prepared, target)
+
+    def order_set(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
+        """Return the columns in the order in which they explain each other; empty if none."""
+        return []
 
     def scorer(self, prepared: Prepared) -> Scorer:
         """Return what scores batches of sets, faster than one by one where a measure can share."""

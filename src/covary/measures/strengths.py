@@ -25,6 +25,8 @@ MOST_WITH_PAIRS = 64
 # So many rows are gone through, about two seconds, before scores are handed out.
 ROWS_AT_A_TIME = 2e9
 MOST_SETS_AT_A_TIME = 1 << 15
+# Copies of a column are gone through so many cells at a time.
+CELLS_AT_A_TIME = 1 << 20
 
 
 class Condition(NamedTuple):
@@ -66,7 +68,10 @@ def explain_targets(prepared: Prepared, condition: Condition) -> tuple[Floats, N
     return found
 
 
-def as_targets(prepared: Prepared, folded: bool = False) -> tuple[npt.NDArray[np.generic], ...]:
+Columns = tuple[npt.NDArray[np.generic], ...]
+
+
+def as_targets(prepared: Prepared, folded: bool = False) -> Columns:
     """Return the columns as `covary.kernels.gains` wants them."""
     orders, ranked = prepared.folded if folded else (prepared.orders, prepared.ranked)
     return (
@@ -77,6 +82,31 @@ def as_targets(prepared: Prepared, folded: bool = False) -> tuple[npt.NDArray[np
         ranked.gap_of,
         ranked.bias_lines,
         ranked.bias_of,
+    )
+
+
+def copies(columns: Columns, column: int, rows: npt.NDArray[np.uint32]) -> Columns:
+    """Return copies of one of the columns, its values moved to other rows in each.
+
+    Parameters
+    ----------
+    columns : as of `as_targets`
+    rows : for each copy, where the value of each row goes
+
+    """
+    orders, n_present, entropies, gap_lines, gap_of, bias_lines, bias_of = columns
+
+    def repeated(figures: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        return np.full(len(rows), figures[column])
+
+    return (
+        np.take(rows, orders[column], axis=1),
+        repeated(n_present),
+        repeated(entropies),
+        gap_lines,
+        repeated(gap_of),
+        bias_lines,
+        repeated(bias_of),
     )
 
 

@@ -98,6 +98,9 @@ class UDS(Measure):
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
         return _score(self._best_chain(prepared, columns))
 
+    def order_set(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
+        return list(self._best_chain(prepared, columns).columns)
+
     def scorer(self, prepared: Prepared) -> Scorer:
         if self.order == "exact":
             return super().scorer(prepared)

@@ -8,17 +8,28 @@ Vreeken, Discovering Reliable Approximate Functional Dependencies (KDD 2017).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from covary import errors
-from covary.measures.base import Explanation, Measure, OnProgress, Scorer, Step, register
-from covary.measures.evidence import evidence_of
+from covary.measures.base import (
+    Explanation,
+    Measure,
+    OnProgress,
+    Run,
+    Scorer,
+    Scores,
+    Step,
+    here,
+    register,
+)
+from covary.measures.evidence import evidence_moved, evidence_of
 from covary.measures.readable import readable_cuts
 from covary.measures.strengths import Condition, StrengthScorer, explain_targets
 from covary.prepare import Prepared
@@ -82,14 +93,36 @@ class UDSChance(Measure):
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
         return self._learned(prepared, columns).best_order(_varying(prepared, columns))[0]
 
+    def order_set(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
+        order = self._learned(prepared, columns).best_order(_varying(prepared, columns))[1]
+        # What never varies comes last: it explains nothing, and there is nothing to explain.
+        return order + [column for column in columns if not prepared.varies[column]]
+
     def scorer(self, prepared: Prepared) -> Scorer:
         return StrengthScorer(prepared, self.max_given)
 
     def target_scorer(self, prepared: Prepared, target: int) -> Scorer:
         return StrengthScorer(prepared, self.max_given, target)
 
-    def evidence_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
-        return evidence_of(prepared, columns, self.max_given)
+    def evidence_sets(
+        self, prepared: Prepared, sets: Sequence[Sequence[int]], target: int | None = None
+    ) -> Scores:
+        return evidence_of(prepared, sets, self.max_given, target)
+
+    def evidence_moved(
+        self,
+        prepared: Prepared,
+        sets: Sequence[Sequence[int]],
+        moves: Sequence[Mapping[int, npt.NDArray[np.uint32]]],
+        target: int | None = None,
+    ) -> Scores:
+        movers = {column for rows in moves for column in rows}
+        only = movers.pop() if len(movers) == 1 else None
+        if only is None or (target != only and any(len(columns) > 2 for columns in sets)):
+            return super().evidence_moved(prepared, sets, moves, target)
+        return evidence_moved(
+            prepared, sets, self.max_given, only, np.array([rows[only] for rows in moves])
+        )
 
     def explain_set(
         self,
@@ -115,7 +148,8 @@ class UDSChance(Measure):
         """Return a scorer that knows all about a set."""
         scorer = StrengthScorer(prepared, self.max_given)
         sets = np.array([_varying(prepared, columns)], np.int32)
-        scorer.known.learn(sets, scorer.with_pairs(sets.size), _here(prepared, on_progress))
+        run = _with_progress(here(prepared), on_progress)
+        scorer.known.learn(sets, scorer.with_pairs(sets.size), run)
         return scorer
 
 
@@ -123,27 +157,18 @@ def _varying(prepared: Prepared, columns: Sequence[int]) -> list[int]:
     return [column for column in columns if prepared.varies[column]]
 
 
-def _here(prepared: Prepared, on_progress: OnProgress | None = None) -> Any:
-    """Return what runs tasks in this thread, one item after the other."""
+def _with_progress(run: Run, on_progress: OnProgress | None) -> Run:
+    """Return what runs tasks in the same way, and tells how many targets are done."""
+    if on_progress is None:
+        return run
 
-    def run(task: Any, items: Sequence[Condition]) -> Iterator[tuple[int, Any]]:
+    def told(task: Any, items: Sequence[Condition]) -> Iterator[tuple[int, Any]]:
         work = np.cumsum([len(item.targets) for item in items])
-        for at, item in enumerate(items):
-            try:
-                found = task(prepared, [item])
-            except SystemError as error:
-                # An interrupt that came while a kernel ran.
-                cause: BaseException | None = error
-                while cause is not None:
-                    if isinstance(cause, KeyboardInterrupt):
-                        raise KeyboardInterrupt from None
-                    cause = cause.__cause__
-                raise
+        for at, found in run(task, items):
             yield at, found
-            if on_progress is not None:
-                on_progress(int(work[at]), int(work[-1]))
+            on_progress(int(work[at]), int(work[-1]))
 
-    return run
+    return told
 
 
 def _step(scorer: StrengthScorer, given: Sequence[int], target: int, n_columns: int) -> Step:

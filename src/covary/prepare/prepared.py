@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from covary import kernels
+from covary import errors, kernels
 from covary.prepare.grids import FAMILIES, Grids, make_grids
 from covary.prepare.ranked import Ranked
 from covary.prepare.sorting import sort_column
@@ -36,6 +37,9 @@ class Bins:
     codes: npt.NDArray[np.uint8]
     counts: npt.NDArray[np.int64]
     ends: tuple[npt.NDArray[np.uint32], ...]
+
+
+Rows = npt.NDArray[np.uint32]
 
 
 class Prepared:
@@ -154,6 +158,18 @@ class Prepared:
             make_grids(family, self.orders, self.values, self.n_present) for family in FAMILIES
         )
 
+    def moved(self, rows: Mapping[int, Rows]) -> Prepared:
+        """Return the same columns, the values of some of them moved to other rows.
+
+        Nothing is sorted or cut again: sorted values, ties and cuts stay what they are.
+
+        Parameters
+        ----------
+        rows : by column, where the value of each row goes; each row once
+
+        """
+        return _Moved(self, rows)
+
     def upper_ends(self, position: int, bins: Bins, which: Sequence[int]) -> tuple[Any, ...]:
         """Return the largest values of these initial bins, in the column's own units."""
         column = self.table.columns[position]
@@ -161,9 +177,87 @@ class Prepared:
         return tuple(column.in_own_units(float(value)) for value in column.values[rows])
 
 
+class _Moved(Prepared):
+    """Columns with values moved; what depends on the rows is made when it is first needed."""
+
+    def __init__(self, source: Prepared, rows: Mapping[int, Rows]) -> None:
+        alike = ("names", "n_rows", "values", "n_present", "entropies", "widths", "exponents")
+        for name in alike:
+            setattr(self, name, getattr(source, name))
+        self._source = source
+        self._rows = rows
+        self.orders = self._orders(source.orders)
+        self._bins = {}
+
+    def _orders(self, orders: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+        moved = orders.copy()
+        for column, rows in self._rows.items():
+            np.take(rows, orders[column], out=moved[column])
+        return moved
+
+    def _by_row(self, entries: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        moved = entries.copy()
+        for column, rows in self._rows.items():
+            moved[column, rows] = entries[column]
+        return moved
+
+    def _initial_bins(self, beta: int) -> Bins:
+        bins = self._source.bins(beta)
+        return replace(bins, codes=self._by_row(bins.codes))
+
+    @cached_property
+    def varies(self) -> npt.NDArray[np.bool_]:
+        return self._source.varies
+
+    @cached_property
+    def ranks(self) -> npt.NDArray[np.uint32]:
+        return self._by_row(self._source.ranks)
+
+    @cached_property
+    def ranked(self) -> Ranked:
+        return self._source.ranked
+
+    @cached_property
+    def folded(self) -> tuple[npt.NDArray[np.uint32], Ranked]:
+        orders, ranked = self._source.folded
+        return self._orders(orders), ranked
+
+    @cached_property
+    def grids(self) -> tuple[Grids, ...]:
+        return tuple(
+            grids._replace(codes=self._by_row(grids.codes)) for grids in self._source.grids
+        )
+
+
 def prepare(data: Any, columns: Sequence[Any] | None = None) -> Prepared:
     """Return the prepared columns of anything that `read_table` takes."""
     return Prepared(read_table(data, columns))
+
+
+def prepare_toward(
+    data: Any, columns: Sequence[Any] | None, target: Any
+) -> tuple[Prepared, int | None]:
+    """Return the prepared columns, the target among them, and the target's position, if any."""
+    if target is not None and columns is not None:
+        there = {name for column in columns for name in _possible_names(column)}
+        columns = [*columns, *([] if there.intersection(_possible_names(target)) else [target])]
+    prepared = prepare(data, columns)
+    return prepared, None if target is None else _position(target, prepared.table)
+
+
+def _position(target: Any, table: Table) -> int:
+    names = table.names
+    for name in _possible_names(target):
+        if name in names:
+            return names.index(name)
+    if str(target) in dict(table.left_out):
+        raise errors.unusable_column(str(target), dict(table.left_out)[str(target)])
+    raise errors.unknown_column(target, names)
+
+
+def _possible_names(column: Any) -> list[str]:
+    """Return what a column may be called: by its name, or by its position in an array."""
+    return [str(column), *([f"x{column}"] if isinstance(column, Integral) else [])]
 
 
 def _copied(table: Table) -> npt.NDArray[np.float64]:

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from covary import errors
 
 APPLICATION = 0x636F7679  # "covy"
-FORMAT = 1
+FORMAT = 2
 BEGIN = b"SQLite format 3\0"
 COMMIT_SECONDS = 0.25
 PATIENCE_SECONDS = 10.0
@@ -28,10 +28,26 @@ SCHEMA = {
     "run": "CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "columns": "CREATE TABLE columns "
     "(position INTEGER PRIMARY KEY, name TEXT NOT NULL, fingerprint TEXT NOT NULL)",
+    # Tables that may stay empty come early: a file that lost its end shall lose something.
+    "permutations": "CREATE TABLE permutations "
+    "(number INTEGER, rank INTEGER, evidence REAL NOT NULL, PRIMARY KEY (number, rank)) "
+    "WITHOUT ROWID",
+    "increments": "CREATE TABLE increments (rank INTEGER PRIMARY KEY, pvalue REAL NOT NULL)",
+    "shuffled": "CREATE TABLE shuffled "
+    "(number INTEGER PRIMARY KEY, scored INTEGER NOT NULL, highest REAL NOT NULL, "
+    "counts TEXT NOT NULL)",
     "candidates": "CREATE TABLE candidates "
     "(number INTEGER PRIMARY KEY, columns TEXT NOT NULL, score REAL NOT NULL)",
     "subspaces": "CREATE TABLE subspaces "
-    "(rank INTEGER PRIMARY KEY, columns TEXT NOT NULL, score REAL NOT NULL)",
+    "(rank INTEGER PRIMARY KEY, columns TEXT NOT NULL, score REAL NOT NULL, evidence REAL, "
+    "pvalue REAL, qvalue REAL, family_pvalue REAL, increment_pvalue REAL)",
+}
+
+KEEP = {
+    "candidates": "INSERT OR REPLACE INTO candidates VALUES (?, ?, ?)",
+    "permutations": "INSERT OR REPLACE INTO permutations VALUES (?, ?, ?)",
+    "increments": "INSERT OR REPLACE INTO increments VALUES (?, ?)",
+    "shuffled": "INSERT OR REPLACE INTO shuffled VALUES (?, ?, ?, ?)",
 }
 
 
@@ -63,7 +79,7 @@ class RunFile:
     def __init__(self, path: str | os.PathLike[str], connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
-        self.unsaved: list[tuple[int, str, float]] = []
+        self.unsaved: dict[str, list[tuple[Any, ...]]] = {}
         self.saved_at = time.monotonic()
 
     @classmethod
@@ -198,7 +214,11 @@ class RunFile:
     ) -> None:
         """Keep scores; they are on disk a quarter of a second later."""
         columns = map(str, sets.tolist())
-        self.unsaved += zip(numbers.tolist(), columns, scores.tolist(), strict=True)
+        self._keep("candidates", zip(numbers.tolist(), columns, scores.tolist(), strict=True))
+
+    def _keep(self, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        if new := list(rows):
+            self.unsaved.setdefault(table, []).extend(new)
         if time.monotonic() - self.saved_at > COMMIT_SECONDS:
             self.flush()
 
@@ -206,24 +226,102 @@ class RunFile:
         """Write what is not written yet."""
         if self.unsaved:
             with self._transaction():
-                self.connection.executemany(
-                    "INSERT OR REPLACE INTO candidates VALUES (?, ?, ?)", self.unsaved
-                )
-            self.unsaved = []
+                for table, rows in self.unsaved.items():
+                    self.connection.executemany(KEEP[table], rows)
+            self.unsaved = {}
         self.saved_at = time.monotonic()
 
-    def finish(self, found: Sequence[tuple[Sequence[int], float]]) -> None:
-        """Write the result."""
+    def finish(self, found: Sequence[Sequence[Any]], *, complete: bool = True) -> None:
+        """Write the result: columns, score and what else `subspaces` has, of each set."""
         self.flush()
         with self._transaction():
             self.connection.execute("DELETE FROM subspaces")
             self.connection.executemany(
-                "INSERT INTO subspaces VALUES (?, ?, ?)",
-                [(at, str(list(c)), score) for at, (c, score) in enumerate(found, start=1)],
+                "INSERT INTO subspaces VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(at, str(list(c)), *more) for at, (c, *more) in enumerate(found, start=1)],
             )
-            self.connection.execute(
-                "INSERT OR REPLACE INTO run VALUES ('finished', ?)", (json.dumps(_now()),)
-            )
+            if complete:
+                self._note("finished", _now())
+
+    def _note(self, name: str, value: Any) -> None:
+        self.connection.execute(
+            "INSERT OR REPLACE INTO run VALUES (?, ?)", (name, json.dumps(value, sort_keys=True))
+        )
+
+    # ------------------------------------------------------------ tests
+
+    def begin_tests(self, parameters: Mapping[str, Any]) -> None:
+        """Note how the sets are tested; refuse if it was begun in another way."""
+        theirs = self.facts().get("tests")
+        if theirs is None:
+            with self._transaction():
+                self._note("tests", parameters)
+        elif not isinstance(theirs, dict):
+            raise errors.damaged_run(self.path, "it does not say what was tested")
+        elif difference := _different_parameters(theirs, parameters):
+            raise errors.run_differs(self.path, difference)
+
+    def known_permutations(self, most: int, n_sets: int) -> npt.NDArray[np.float64]:
+        """Return the evidence of sets on permuted tables, NaN where not there."""
+        evidence = np.full((most, n_sets), np.nan)
+        for number, rank, value in self._rows("SELECT number, rank, evidence FROM permutations"):
+            if not (
+                _is_among(number, 0, most - 1) and _is_among(rank, 1, n_sets) and _is_score(value)
+            ):
+                raise errors.damaged_run(self.path, "a permutation is not what it should be")
+            evidence[number, rank - 1] = value
+        return evidence
+
+    def save_permutations(
+        self, numbers: Sequence[int], sets: Sequence[int], evidence: npt.NDArray[np.float64]
+    ) -> None:
+        """Keep the evidence of sets on permuted tables, one line each."""
+        self._keep(
+            "permutations",
+            (
+                (number, at + 1, value)
+                for number, line in zip(numbers, evidence.tolist(), strict=True)
+                for at, value in zip(sets, line, strict=True)
+            ),
+        )
+
+    def known_increments(self, n_sets: int) -> npt.NDArray[np.float64]:
+        """Return what is known of whether sets are more than their parts, NaN where not there."""
+        pvalues = np.full(n_sets, np.nan)
+        for rank, value in self._rows("SELECT rank, pvalue FROM increments"):
+            if not (_is_among(rank, 1, n_sets) and _is_score(value) and 0.0 <= value <= 1.0):
+                raise errors.damaged_run(self.path, "an increment is not what it should be")
+            pvalues[rank - 1] = value
+        return pvalues
+
+    def save_increments(self, sets: Sequence[int], pvalues: npt.NDArray[np.float64]) -> None:
+        """Keep whether sets are more than their parts."""
+        ranks = [at + 1 for at in sets]
+        self._keep("increments", zip(ranks, pvalues.tolist(), strict=True))
+
+    def known_shuffled(self, n_sets: int) -> dict[int, tuple[int, float, list[int]]]:
+        """Return by number what searches of shuffled tables found."""
+        known = {}
+        for number, scored, highest, counts in self._rows("SELECT * FROM shuffled"):
+            try:
+                above = json.loads(counts)
+            except (ValueError, TypeError, RecursionError):
+                above = None
+            whole = isinstance(above, list) and all(isinstance(each, int) for each in above)
+            if not (
+                whole and len(above) == n_sets and isinstance(scored, int) and _is_score(highest)
+            ):
+                raise errors.damaged_run(self.path, "a shuffled table is not what it should be")
+            known[int(number)] = (int(scored), float(highest), above)
+        return known
+
+    def save_shuffled(self, number: int, scored: int, highest: float, counts: list[int]) -> None:
+        """Keep what the search of a shuffled table found."""
+        self._keep("shuffled", [(number, scored, highest, json.dumps(counts))])
+
+    def _rows(self, query: str) -> list[Any]:
+        with _told(self.path):
+            return self.connection.execute(query).fetchall()
 
     def close(self) -> None:
         """Close the file; what is not written yet is lost, so `flush` first."""
@@ -323,6 +421,10 @@ def _different_parameters(facts: Mapping[str, Any], parameters: Mapping[str, Any
 
 def _shown(value: Any) -> str:
     return str(value) if isinstance(value, (str, dict)) else json.dumps(value)
+
+
+def _is_among(number: object, least: int, most: int) -> bool:
+    return isinstance(number, int) and least <= number <= most
 
 
 def _is_score(score: object) -> bool:

@@ -11,8 +11,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from covary import errors
-
 Sets = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float64]
 
@@ -77,9 +75,3 @@ def listed_sets(sets: list[tuple[int, ...]], fixed: int, remember: int = 0) -> B
     for first in range(0, len(sets), BATCH):
         part = np.array(sets[first : first + BATCH], np.int32)
         yield Batch(part, stage(part.shape[1], fixed), len(sets), remember)
-
-
-def check_count(name: str, value: object, least: int) -> None:
-    """Refuse what is not a whole number from ``least`` on."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise errors.invalid_parameter(name, f"a whole number from {least}", value)

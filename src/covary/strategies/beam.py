@@ -17,7 +17,6 @@ from covary.strategies.base import (
     Sets,
     Strategy,
     all_sets,
-    check_count,
     listed_sets,
 )
 
@@ -46,8 +45,8 @@ class Beam(Strategy):
     parents: Literal["all", "one"] = "all"
 
     def __post_init__(self) -> None:
-        check_count("max_size", self.max_size, 2)
-        check_count("beam", self.beam, 1)
+        errors.whole_number("max_size", self.max_size, 2)
+        errors.whole_number("beam", self.beam, 1)
         if self.parents not in ("all", "one"):
             raise errors.invalid_parameter("parents", "'all' or 'one'", self.parents)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from covary.strategies.base import Batches, Strategy, all_sets, check_count
+from covary import errors
+from covary.strategies.base import Batches, Strategy, all_sets
 
 # How many sets of a size may be remembered for the next: some ten megabytes.
 REMEMBER = 50_000
@@ -21,7 +22,7 @@ class Exhaustive(Strategy):
     max_size: int = 5
 
     def __post_init__(self) -> None:
-        check_count("max_size", self.max_size, 2)
+        errors.whole_number("max_size", self.max_size, 2)
 
     def count(self, n_columns: int, fixed: int = 0) -> int:
         return sum(math.comb(n_columns, size) for size in self._sizes(n_columns, fixed))

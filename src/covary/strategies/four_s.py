@@ -11,7 +11,8 @@ from itertools import islice
 
 import numpy as np
 
-from covary.strategies.base import Batches, Strategy, all_sets, check_count, listed_sets
+from covary import errors
+from covary.strategies.base import Batches, Strategy, all_sets, listed_sets
 
 MOST_CLIQUES = 10_000
 Columns = tuple[int, ...]
@@ -46,9 +47,9 @@ class FourS(Strategy):
 
     def __post_init__(self) -> None:
         if self.max_size is not None:
-            check_count("max_size", self.max_size, 2)
+            errors.whole_number("max_size", self.max_size, 2)
         if self.edges is not None:
-            check_count("edges", self.edges, 1)
+            errors.whole_number("edges", self.edges, 1)
 
     def batches(self, n_columns: int, fixed: int = 0) -> Batches:
         most = self.edges

@@ -1,0 +1,329 @@
+"""The sets that a search found, tested: could they be chance?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from covary.engines import Engine
+from covary.measures import Measure
+from covary.measures.base import here
+from covary.prepare import Prepared
+from covary.results import TestSummary
+from covary.runs import RunFile
+from covary.significance.arrangements import SEARCHES, Shuffles
+from covary.significance.corrections import benjamini_hochberg, besag_clifford, enough_of
+from covary.significance.increments import Increment, increment_pvalues
+from covary.significance.permutation import EQUAL, Job, Null, at_least
+from covary.significance.stopping import LEVEL, stopping
+from covary.strategies import Strategy
+
+if TYPE_CHECKING:
+    from covary.searching import Search
+
+OnStage = Callable[[str, int, int], None]
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+# The whole search is repeated on at most so many shuffled tables: enough for 0.005.
+MOST_SEARCHES = 199
+FIRST_SEARCHES = 16
+
+
+class SearchJob(NamedTuple):
+    """What every search of a shuffled table needs.
+
+    Parameters
+    ----------
+    others, target : the columns that sets are made of, and the one that all contain, if any
+    thresholds : scores, ascending, for which it is counted how many sets score as high
+    """
+
+    prepared: Prepared
+    measure: Measure
+    strategy: Strategy
+    others: npt.NDArray[np.int32]
+    target: int | None
+    thresholds: Floats
+    shuffles: Shuffles
+
+
+class Shuffled(NamedTuple):
+    """What the search of a shuffled table found.
+
+    Parameters
+    ----------
+    scored : how many sets were scored
+    highest : the best score
+    counts : how many scored as high as each threshold
+    """
+
+    scored: int
+    highest: float
+    counts: list[int]
+
+
+def search_shuffled(job: SearchJob, numbers: Sequence[int]) -> list[Shuffled]:
+    """Search shuffled tables from beginning to end: a task."""
+    return [_search(job, number) for number in numbers]
+
+
+def _search(job: SearchJob, number: int) -> Shuffled:
+    prepared = job.prepared.moved(job.shuffles.moves(number))
+    scorer = job.measure.any_scorer(prepared, job.target)
+    run = here(scorer.shared)
+    batches = job.strategy.batches(len(job.others), int(job.target is not None))
+    scored, highest = 0, -np.inf
+    places = np.zeros(job.thresholds.size + 1, np.int64)
+    batch = next(batches, None)
+    while batch is not None:
+        scores = np.empty(len(batch.sets))
+        for which, found in scorer.score(job.others[batch.sets], run, batch.remember):
+            scores[which] = found
+        scored += scores.size
+        highest = max(highest, float(scores.max(initial=-np.inf)))
+        slack = EQUAL * np.maximum(np.abs(job.thresholds), 1.0)
+        at = np.searchsorted(job.thresholds - slack, scores, side="right")
+        places += np.bincount(at, minlength=places.size)
+        try:
+            batch = batches.send(scores)
+        except StopIteration:
+            batch = None
+    counts = np.cumsum(places[::-1])[::-1][1:]
+    return Shuffled(scored, highest, counts.tolist())
+
+
+class SearchTests:
+    """The tests of what a search found, and what is known of them so far."""
+
+    def __init__(self, search: Search) -> None:
+        found = search.found()
+        self.prepared = search.prepared
+        self.measure = search.measure
+        self.strategy = search.strategy
+        self.others = search.others
+        self.target = search.target
+        self.permutations = search.permutations
+        self.seed = search.seed
+        self.scored = search.scored
+        self.sets = tuple(columns for columns, _ in found)
+        self.scores = np.array([score for _, score in found])
+        self.null: Null | None = None
+        self.increments = np.full(len(found), np.nan)
+        self.shuffled: list[Shuffled] = []
+        self.complete = False
+
+    def run(
+        self, engine: Engine, kept: RunFile | None = None, on_progress: OnStage | None = None
+    ) -> None:
+        """Test to the end, or until interrupted; what the run file knows is not computed again."""
+        if kept is not None:
+            kept.begin_tests({"permutations": self.permutations, "seed": self.seed})
+        try:
+            self._test_sets(engine, kept, on_progress)
+            self._test_increments(engine, kept, on_progress)
+            self._search_shuffled(engine, kept, on_progress)
+        finally:
+            if kept is not None:
+                kept.flush()
+        self.complete = True
+
+    def _test_sets(
+        self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None
+    ) -> None:
+        """Compare each set with the same columns on permuted tables, which all sets share."""
+        moving = sorted({column for columns in self.sets for column in columns})[1:]
+        shuffles = Shuffles(self.prepared.n_rows, self._moving(moving), self.seed)
+        job = Job(self.measure, self.prepared, self.sets, self.target, shuffles)
+        most, known = self.permutations, None
+        if kept is not None:
+            known = kept.known_permutations(most, len(self.sets))
+        observed = job.observed()
+        self.null = Null(observed, most, stopping(most, LEVEL, go_on=True), known)
+        with engine.session(job) as session:
+            self.null.grow(
+                session.run,
+                None if kept is None else kept.save_permutations,
+                _teller("permutations", on_progress),
+            )
+
+    def _moving(self, columns: Sequence[int]) -> tuple[int, ...]:
+        """Return which columns have to move, of some that are independent of each other."""
+        return tuple(columns) if self.target is None else (self.target,)
+
+    def _test_increments(
+        self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None
+    ) -> None:
+        """Tell which of the larger sets are more than their parts."""
+        if kept is not None:
+            self.increments = kept.known_increments(len(self.sets))
+        larger = [at for at, columns in enumerate(self.sets) if len(columns) > 2]
+        todo = [at for at in larger if np.isnan(self.increments[at])]
+        if not todo:
+            return
+        _ = self.prepared.ranked, self.prepared.grids  # computed here, before the workers get it
+        items = [Increment(self.sets[at], self.target) for at in todo]
+        tell = _teller("sets against their parts", on_progress)
+        done = len(larger) - len(todo)
+        with engine.session((self.measure, self.prepared, self.seed)) as session:
+            for first, pvalues in session.run(increment_pvalues, items):
+                which = todo[first : first + len(pvalues)]
+                self.increments[which] = pvalues
+                done += len(pvalues)
+                if kept is not None:
+                    kept.save_increments(which, pvalues)
+                tell(done, len(larger))
+
+    def _search_shuffled(
+        self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None
+    ) -> None:
+        """Repeat the search on shuffled tables, until the best set is out of reach."""
+        moving = self._moving(self.others[1:].tolist())
+        job = SearchJob(
+            self.prepared,
+            self.measure,
+            self.strategy,
+            self.others,
+            self.target,
+            self._thresholds,
+            Shuffles(self.prepared.n_rows, moving, self.seed, SEARCHES),
+        )
+        known = {} if kept is None else kept.known_shuffled(self._thresholds.size)
+        results = {number: Shuffled(*each) for number, each in known.items()}
+        tell = _teller("shuffled tables", on_progress)
+        with engine.session(job) as session:
+            last = 0
+            while not self._enough() and last < self.searches:
+                first, last = last, min(max(2 * last, FIRST_SEARCHES), self.searches)
+                todo = [number for number in range(first, last) if number not in results]
+                done = last - len(todo)
+                for start, found in session.run(search_shuffled, todo):
+                    for number, each in zip(todo[start:], found, strict=False):
+                        results[number] = each
+                        if kept is not None:
+                            kept.save_shuffled(number, *each)
+                    done += len(found)
+                    tell(done, self.searches)
+                self.shuffled += [results[number] for number in range(first, last)]
+        if self._enough():
+            best = float(self.scores[0])
+            exceeded = np.cumsum(at_least(self._highest, best))
+            del self.shuffled[int(np.searchsorted(exceeded, self._too_many)) + 1 :]
+
+    @property
+    def searches(self) -> int:
+        """How many shuffled tables are searched at most."""
+        return min(self.permutations, MOST_SEARCHES)
+
+    @property
+    def _thresholds(self) -> Floats:
+        return np.unique(self.scores)
+
+    @property
+    def _highest(self) -> Floats:
+        return np.array([each.highest for each in self.shuffled])
+
+    @property
+    def _too_many(self) -> int:
+        return enough_of(self.searches, LEVEL)
+
+    def _enough(self) -> bool:
+        best = float(self.scores[0])
+        return int(at_least(self._highest, best).sum()) >= self._too_many
+
+    # ------------------------------------------------------------ what it tells
+
+    def pvalues(self) -> list[float | None]:
+        """Return how likely such evidence is for each set by itself, by chance."""
+        if self.null is None:
+            return [None] * len(self.sets)
+        tested = [self.null.tested(at) for at in range(len(self.sets))]
+        return [None if each is None else each.pvalue for each in tested]
+
+    def family_pvalues(self) -> list[float | None]:
+        """Return how likely such a score is, by chance, for the best set of the whole search."""
+        if not self.complete:
+            return [None] * len(self.sets)
+        return [
+            besag_clifford(at_least(self._highest, score), self._too_many, self.searches)
+            for score in self.scores
+        ]
+
+    def qvalues(self) -> list[float | None]:
+        """Return the false discovery rate among all sets that score as high.
+
+        Every scored set has a p-value: the share of all sets, of all shuffled tables, that score
+        as high. Benjamini and Hochberg's procedure is applied to all of them, but sets that add
+        nothing to their parts do not count as discoveries: one strong pair, padded in many ways,
+        would let many false sets pass. No set gets less than its p-value by itself.
+        """
+        if not self.complete:
+            return [None] * len(self.sets)
+        in_all = 1 + sum(each.scored for each in self.shuffled)
+        counts = 1 + np.sum([each.counts for each in self.shuffled], axis=0)
+        at = np.searchsorted(self._thresholds, self.scores)
+        adds = np.array([p is None or p <= LEVEL for p in self.increment_pvalues()])
+        ranks = np.array([np.count_nonzero(adds & at_least(self.scores, t)) for t in self.scores])
+        qvalues = benjamini_hochberg(counts[at] / in_all, ranks, self.scored)
+        own = np.array([1.0 if p is None else p for p in self.pvalues()])
+        return [float(q) for q in np.maximum(qvalues, own)]
+
+    def increment_pvalues(self) -> list[float | None]:
+        """Return how likely it is that a set is no more than its parts; None for pairs.
+
+        A column that was added is the best of many: the p-value is times as many.
+        """
+        n_columns = len(self.others) + (self.target is not None)
+        return [
+            None if np.isnan(p) else min(1.0, float(p) * (n_columns - len(columns) + 1))
+            for columns, p in zip(self.sets, self.increments, strict=True)
+        ]
+
+    def told(self) -> list[dict[str, Any]]:
+        """Return what is known of each set, by the names that `Subspace` has for it."""
+        increments = self.increment_pvalues()
+        columns = {
+            "pvalue": self.pvalues(),
+            "qvalue": self.qvalues(),
+            "family_pvalue": self.family_pvalues(),
+            "increment_pvalue": increments,
+            "adds_nothing": [None if p is None else p > LEVEL for p in increments],
+        }
+        return [
+            dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)
+        ]
+
+    def lines(self) -> list[tuple[float | None, ...]]:
+        """Return evidence and all p-values of each set, as a run file keeps them."""
+        evidence = [None] * len(self.sets) if self.null is None else self.null.observed.tolist()
+        return list(
+            zip(
+                evidence,
+                self.pvalues(),
+                self.qvalues(),
+                self.family_pvalues(),
+                self.increment_pvalues(),
+                strict=True,
+            )
+        )
+
+    def summary(self) -> TestSummary:
+        """Return in numbers what was corrected for."""
+        return TestSummary(
+            permutations=self.permutations,
+            searches=len(self.shuffled),
+            seed=self.seed,
+            level=LEVEL,
+            complete=self.complete,
+        )
+
+
+def _teller(stage: str, on_progress: OnStage | None) -> Callable[[int, int], None]:
+    def tell(done: int, total: int) -> None:
+        if on_progress is not None:
+            on_progress(stage, done, total)
+
+    return tell
