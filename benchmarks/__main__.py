@@ -23,6 +23,7 @@ SECTIONS = {
     "steps": "one step of the kernel, in nanoseconds per row",
     "matrix": "all pairs of 200 columns, with 1 and 2 threads",
     "search": "searches by engine, measure and workers, and how they grow",
+    "permutations": "permutation tests, and what else one would use",
     "growth": "how time grows with rows and with columns",
     "memory": "peak memory, as a multiple of the table's own",
     "startup": "import and command line, with warm and cold kernels",
@@ -46,7 +47,7 @@ def main() -> int:
 
 def parse() -> argparse.Namespace:
     """Return the options of the command line."""
-    listed = "\n".join(f"  {name:9}{about}" for name, about in SECTIONS.items())
+    listed = "\n".join(f"  {name:13}{about}" for name, about in SECTIONS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Time covary on this machine. Without options: under nine minutes.",

@@ -36,6 +36,10 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         As for `covary.search`.
     top : int
         How many sets to find; `transform` keeps the columns that are in any of them.
+    permutations : int
+        As for `covary.search`: tell which of the sets could be chance. What is kept is the same.
+    random_state : int
+        The seed of the permutations.
 
     Attributes
     ----------
@@ -76,6 +80,8 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         parents: Literal["all", "one"] | None = None,
         prune: bool = False,
         top: int = 10,
+        permutations: int = 0,
+        random_state: int = 0,
         engine: Any = "threads",
         n_jobs: int | None = None,
     ) -> None:
@@ -88,6 +94,8 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.parents = parents
         self.prune = prune
         self.top = top
+        self.permutations = permutations
+        self.random_state = random_state
         self.engine = engine
         self.n_jobs = n_jobs
 
@@ -132,6 +140,8 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             parents=self.parents,
             prune=self.prune,
             top=self.top,
+            permutations=self.permutations,
+            seed=self.random_state,
             engine=self.engine,
             n_jobs=self.n_jobs,
             **(self.measure_params or {}),

@@ -18,7 +18,7 @@ from covary.significance.arrangements import SEARCHES, Shuffles
 from covary.significance.corrections import benjamini_hochberg, besag_clifford, enough_of
 from covary.significance.increments import Increment, increment_pvalues
 from covary.significance.permutation import EQUAL, Job, Null, at_least
-from covary.significance.stopping import LEVEL, stopping
+from covary.significance.stopping import LEVEL, Stopping
 from covary.strategies import Strategy
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class SearchTests:
         if kept is not None:
             known = kept.known_permutations(most, len(self.sets))
         observed = job.observed()
-        self.null = Null(observed, most, stopping(most, LEVEL, go_on=True), known)
+        self.null = Null(observed, most, Stopping(most, LEVEL, go_on=True), known)
         with engine.session(job) as session:
             self.null.grow(
                 session.run,

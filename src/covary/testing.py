@@ -13,7 +13,7 @@ from covary.prepare import Prepared, prepare_toward
 from covary.results import TestResult
 from covary.significance.arrangements import Shuffles, list_ways
 from covary.significance.permutation import Job, Null
-from covary.significance.stopping import stopping
+from covary.significance.stopping import Stopping
 
 
 class SetTest(NamedTuple):
@@ -45,7 +45,7 @@ class SetTest(NamedTuple):
         job = Job(self.measure, prepared, (columns,), self.target, ways)
         stop = None
         if self.level is not None and listed is None:
-            stop = stopping(most, self.level, go_on=False)
+            stop = Stopping(most, self.level, go_on=False)
         null = Null(job.observed(), most, stop)
         with engine.session(job) as session:
             null.grow(session.run, tell=on_progress)

@@ -122,7 +122,8 @@ def command(
                 interrupted = True
     if interrupted:
         where = f"; {printable(run_file)} keeps it, --resume goes on" if run_file else ""
-        click.echo(f"covary: interrupted, this is the best so far{where}", err=True)
+        what = "while testing what was found" if search.complete else "this is the best so far"
+        click.echo(f"covary: interrupted, {what}{where}", err=True)
     result = search.result()
     if as_json:
         output.print_json(result.to_dict())

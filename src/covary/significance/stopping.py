@@ -8,15 +8,13 @@ Sequential implementation of Monte Carlo tests with uniformly bounded resampling
 The p-value that is reported takes the stopping into account and is valid exactly: under the null
 hypothesis it is at most a with a chance of at most a, for every a. For if what was observed is
 one of exchangeable values, s after n permutations has a known distribution, whatever the statistic
-(Polya's urn), and so has the place where permuting stops; places are ranked by (s + 1) / (n + 1),
-as by Fay, Kim and Hachey (On using truncated sequential probability ratio test boundaries for
-Monte Carlo implementation of hypothesis tests, JCGS 2007).
+(Polya's urn), and so has the place where permuting stops, as by Fay, Kim and Hachey (On using
+truncated sequential probability ratio test boundaries for Monte Carlo implementation of
+hypothesis tests, JCGS 2007). The most extreme place is the lower boundary, the earlier the more
+so; then comes the last permutation, by count; then the upper boundary, from the end.
 """
 
 from __future__ import annotations
-
-from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,18 +31,36 @@ HALF_SPENT = 1000
 FEWEST = 32
 
 
-class Stopping(NamedTuple):
-    """When to stop, at most after the last permutation.
+class Stopping:
+    """Tells when to stop, and what the p-value is then.
 
     Parameters
     ----------
+    most : permutations
+    level : permuting stops when it is clear that the p-value is above it
+    go_on : whether to go on, to the last, when it is clear that the p-value is below it
+
+    Attributes
+    ----------
     lower, upper : by number of permutations, from 0: the counts at or beyond which to stop
     pvalues : by number of permutations and count, where permuting may stop
+
     """
 
-    lower: Counts
-    upper: Counts
-    pvalues: dict[tuple[int, int], float]
+    def __init__(self, most: int, level: float, *, go_on: bool) -> None:
+        self.most = most
+        self.level = level
+        self.go_on = go_on
+        self.lower = [-1]
+        self.upper = [1]
+        self.pvalues: dict[tuple[int, int], float] = {}
+        # Of each count, from the first, that permuting has not stopped at so far: how likely it
+        # is if the p-value is the level, and under the null hypothesis.
+        self._first = 0
+        self._at_level = np.ones(1)
+        self._at_null = np.ones(1)
+        self._risk_below = self._risk_above = 0.0
+        self._stopped_below = self._stopped_above = 0.0
 
     def stops(self, counts: Counts) -> int | None:
         """Return after how many permutations to stop, or None if there have to be more.
@@ -54,79 +70,59 @@ class Stopping(NamedTuple):
         counts : after each permutation, how many were at least as high as what was observed
 
         """
-        n = np.arange(1, counts.size + 1)
-        over = np.flatnonzero((counts <= self.lower[n]) | (counts >= self.upper[n]))
-        if over.size > 0:
-            return int(over[0]) + 1
-        return counts.size if counts.size == self.lower.size - 1 else None
+        while len(self.lower) <= counts.size:
+            self._next()
+        lower, upper = np.array(self.lower[1:]), np.array(self.upper[1:])
+        over = (counts <= lower[: counts.size]) | (counts >= upper[: counts.size])
+        if over.any():
+            return int(np.argmax(over)) + 1
+        return counts.size if counts.size == self.most else None
 
     def pvalue(self, n: int, count: int) -> float:
         """Return the p-value if permuting stopped after n permutations with this count."""
         return self.pvalues[n, count]
 
+    def _next(self) -> None:
+        """Work out the boundaries after one permutation more."""
+        n = len(self.lower)
+        self._at_level = _step(self._at_level, self.level)
+        counts = self._first + np.arange(self._at_null.size, dtype=np.float64)
+        self._at_null = _step(self._at_null, (counts + 1.0) / (n + 1.0))
+        n_below, n_kept = self._beyond(n)
+        below, above = self._at_null[:n_below], self._at_null[n_kept:]
+        self._name(n, 0, self._stopped_below + np.cumsum(below))
+        self._stopped_below += float(below.sum())
+        self._stopped_above += float(above.sum())
+        self._name(n, n_kept, 1.0 - self._stopped_above + np.cumsum(above))
+        self.lower.append(self._first + n_below - 1)
+        self.upper.append(self._first + n_kept)
+        self._first += n_below
+        self._at_level = self._at_level[n_below:n_kept]
+        self._at_null = self._at_null[n_below:n_kept]
+        if n == self.most:
+            self._name(n, 0, self._stopped_below + np.cumsum(self._at_null))
 
-@lru_cache(maxsize=8)
-def stopping(most: int, level: float, go_on: bool) -> Stopping:
-    """Return when to stop.
-
-    Parameters
-    ----------
-    most : permutations
-    level : permuting stops when it is clear that the p-value is above it
-    go_on : whether to go on, to the last, when it is clear that the p-value is below it
-    """
-    lower, upper = _boundaries(most, level, go_on)
-    places, chances = _where_it_ends(lower, upper)
-    ranks = np.array([(s + 1) / (n + 1) for n, s in places])
-    order = np.argsort(ranks, kind="stable")
-    # Places of equal rank count together.
-    last = np.searchsorted(ranks[order], ranks[order] * (1 + 1e-12), side="right") - 1
-    pvalues = np.minimum(np.cumsum(chances[order])[last], 1.0)
-    named = {places[at]: p for at, p in zip(order.tolist(), pvalues.tolist(), strict=True)}
-    return Stopping(lower, upper, named)
-
-
-def _boundaries(most: int, level: float, go_on: bool) -> tuple[Counts, Counts]:
-    lower = np.full(most + 1, -1)
-    upper = np.arange(most + 1) + 1
-    chances = np.ones(1)  # of each count from ``first`` on, if the p-value is the level
-    first = 0
-    spent_below = spent_above = 0.0
-    for n in range(1, most + 1):
-        chances = np.append(chances, 0.0) * (1.0 - level) + np.append(0.0, chances) * level
+    def _beyond(self, n: int) -> tuple[int, int]:
+        """Return how many counts are on or below the lower boundary, and below the upper."""
         if n < FEWEST:
-            continue
+            return 0, self._at_level.size
         allowed = RISK * n / (HALF_SPENT + n)
-        above = np.cumsum(chances[::-1])[::-1]
-        n_kept = int(np.count_nonzero(spent_above + above > allowed))
-        n_below = 0
-        if not go_on:
-            below = np.cumsum(chances)
-            n_below = int(np.count_nonzero(spent_below + below <= allowed))
-        spent_above += float(chances[n_kept:].sum())
-        spent_below += float(chances[:n_below].sum())
-        upper[n] = first + n_kept
-        lower[n] = first + n_below - 1
-        chances = chances[n_below:n_kept]
-        first += n_below
-    return lower, upper
+        below = self._risk_below + np.cumsum(self._at_level)
+        above = self._risk_above + np.cumsum(self._at_level[::-1])[::-1]
+        n_below = 0 if self.go_on else int(np.count_nonzero(below <= allowed))
+        n_kept = int(np.count_nonzero(above > allowed))
+        self._risk_below += float(self._at_level[:n_below].sum())
+        self._risk_above += float(self._at_level[n_kept:].sum())
+        return n_below, n_kept
+
+    def _name(self, n: int, first: int, pvalues: Floats) -> None:
+        for at, pvalue in enumerate(pvalues.tolist(), start=self._first + first):
+            self.pvalues[n, at] = min(pvalue, 1.0)
 
 
-def _where_it_ends(lower: Counts, upper: Counts) -> tuple[list[tuple[int, int]], Floats]:
-    """Return where permuting may stop, and how likely each place is under the null hypothesis."""
-    places: list[tuple[int, int]] = []
-    ends: list[Floats] = []
-    chances = np.ones(1)
-    counts = np.zeros(1, np.int64)
-    most = lower.size - 1
-    for n in range(1, most + 1):
-        more = (counts + 1.0) / (n + 1.0)
-        chances = np.append(chances * (1.0 - more), 0.0) + np.append(0.0, chances * more)
-        counts = np.arange(counts[0], counts[0] + counts.size + 1)
-        stops = (counts <= lower[n]) | (counts >= upper[n]) | (n == most)
-        places += [(n, count) for count in counts[stops].tolist()]
-        ends.append(chances[stops])
-        chances, counts = chances[~stops], counts[~stops]
-        if counts.size == 0:
-            break
-    return places, np.concatenate(ends)
+def _step(chances: Floats, more: float | Floats) -> Floats:
+    """Return how likely counts are after one permutation more, which adds one or nothing."""
+    up = chances * more
+    after: Floats = np.append(chances - up, 0.0)
+    after[1:] += up
+    return after
