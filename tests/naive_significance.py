@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, permutations, product
 
 import naive_chance
@@ -79,6 +80,7 @@ def may_spend(n):
     return SPENT * n / (HALF_SPENT_AT + n)
 
 
+@cache
 def boundaries(most, level, go_on=False):
     """Lower and upper boundary after 0 .. most permutations: stop at or beyond them.
 
@@ -104,7 +106,7 @@ def boundaries(most, level, go_on=False):
                 spent_low += after[low]
         going = {count: chance for count, chance in after.items() if low < count < high}
         found.append((low, high))
-    return found
+    return tuple(found)
 
 
 def stops(most, limits):
@@ -141,6 +143,7 @@ def how_extreme(place, most, limits):
     return (1, n, count)
 
 
+@cache
 def stopping_pvalues(most, limits):
     """The p-value of every place at which a test can stop."""
     found = stops(most, limits)

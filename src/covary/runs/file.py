@@ -263,12 +263,14 @@ class RunFile:
 
     def known_permutations(self, most: int, n_sets: int) -> npt.NDArray[np.float64]:
         """Return the evidence of sets on permuted tables, NaN where not there."""
-        evidence = np.full((most, n_sets), np.nan)
-        for number, rank, value in self._rows("SELECT number, rank, evidence FROM permutations"):
+        rows = self._rows("SELECT number, rank, evidence FROM permutations")
+        for number, rank, value in rows:
             if not (
                 _is_among(number, 0, most - 1) and _is_among(rank, 1, n_sets) and _is_score(value)
             ):
                 raise errors.damaged_run(self.path, "a permutation is not what it should be")
+        evidence = np.full((1 + max((row[0] for row in rows), default=-1), n_sets), np.nan)
+        for number, rank, value in rows:
             evidence[number, rank - 1] = value
         return evidence
 

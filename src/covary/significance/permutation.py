@@ -81,7 +81,7 @@ class Null:
     observed : the evidence of each set
     most : permutations
     stopping : when to stop before; None to stop at the last
-    known : permutations that were computed before, NaN where not; one line each
+    known : the first permutations that were computed before, NaN where not; one line each
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Null:
         self.observed = observed
         self.most = most
         self.stopping = stopping
-        self.values = np.full((most, observed.size), np.nan) if known is None else known
+        self.values = np.empty((0, observed.size)) if known is None else known
         self.ends: list[int | None] = [None] * observed.size
         self.looked = 0  # so many permutations have been looked at
 
@@ -129,6 +129,8 @@ class Null:
 
     def _compute(self, last: int, run: Run, save: Any, tell: Any) -> None:
         live = self.live
+        more = np.full((max(last - len(self.values), 0), self.observed.size), np.nan)
+        self.values = np.concatenate([self.values, more])
         block = self.values[self.looked : last, live]
         missing = (np.flatnonzero(np.isnan(block).any(axis=1)) + self.looked).tolist()
         items = [Permutation(number, live) for number in missing]
