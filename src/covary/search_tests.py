@@ -19,7 +19,7 @@ from covary.significance.corrections import benjamini_hochberg, besag_clifford, 
 from covary.significance.increments import Increment, increment_pvalues
 from covary.significance.permutation import EQUAL, Job, Null, at_least
 from covary.significance.stopping import LEVEL, Stopping
-from covary.strategies import Strategy
+from covary.strategies import Batch, Strategy
 
 if TYPE_CHECKING:
     from covary.searching import Search
@@ -75,25 +75,22 @@ def _search(job: SearchJob, number: int) -> Shuffled:
     prepared = job.prepared.moved(job.shuffles.moves(number))
     scorer = job.measure.any_scorer(prepared, job.target)
     run = here(scorer.shared)
-    batches = job.strategy.batches(len(job.others), int(job.target is not None))
-    scored, highest = 0, -np.inf
-    places = np.zeros(job.thresholds.size + 1, np.int64)
-    batch = next(batches, None)
-    while batch is not None:
+    least = job.thresholds - EQUAL * np.maximum(np.abs(job.thresholds), 1.0)
+    places = np.zeros(least.size + 1, np.int64)  # how many scored between thresholds
+    highest = -np.inf
+
+    def score(batch: Batch) -> Floats:
+        nonlocal highest
         scores = np.empty(len(batch.sets))
         for which, found in scorer.score(job.others[batch.sets], run, batch.remember):
             scores[which] = found
-        scored += scores.size
-        highest = max(highest, float(scores.max(initial=-np.inf)))
-        slack = EQUAL * np.maximum(np.abs(job.thresholds), 1.0)
-        at = np.searchsorted(job.thresholds - slack, scores, side="right")
-        places += np.bincount(at, minlength=places.size)
-        try:
-            batch = batches.send(scores)
-        except StopIteration:
-            batch = None
-    counts = np.cumsum(places[::-1])[::-1][1:]
-    return Shuffled(scored, highest, counts.tolist())
+        highest = max(highest, float(scores.max()))
+        places[:] += np.bincount(np.searchsorted(least, scores, side="right"), None, places.size)
+        return scores
+
+    job.strategy.run(len(job.others), int(job.target is not None), score)
+    counts = np.cumsum(places[::-1])[::-1]
+    return Shuffled(int(counts[0]), highest, counts[1:].tolist())
 
 
 class SearchTests:

@@ -125,17 +125,13 @@ class Search:
         it has.
         """
         scorer = self.measure.any_scorer(self.prepared, self.target)
-        batches = self.strategy.batches(len(self.others), self.fixed)
         with engine.session(scorer.shared) as session:
-            batch = next(batches, None)
-            while batch is not None:
-                scores = self._score(
-                    batch, scorer, session, kept, self._teller(batch, on_progress)
-                )
-                try:
-                    batch = batches.send(scores)
-                except StopIteration:
-                    batch = None
+
+            def score(batch: Batch) -> npt.NDArray[np.float64]:
+                tell = self._teller(batch, on_progress)
+                return self._score(batch, scorer, session, kept, tell)
+
+            self.strategy.run(len(self.others), self.fixed, score)
         self.complete = True
         if kept is not None:
             found = [(*each, *[None] * 5) for each in self.found()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from itertools import chain, combinations, islice
 from typing import ClassVar, NamedTuple
 
@@ -48,6 +48,16 @@ class Strategy(ABC):
         With ``fixed`` = 1, every set has one column more that is not among the ``n_columns``, and
         sets start with a single column.
         """
+
+    def run(self, n_columns: int, fixed: int, score: Callable[[Batch], Scores]) -> None:
+        """Go through all batches; ``score`` returns the scores of one."""
+        batches = self.batches(n_columns, fixed)
+        batch = next(batches, None)
+        while batch is not None:
+            try:
+                batch = batches.send(score(batch))
+            except StopIteration:
+                return
 
     def count(self, n_columns: int, fixed: int = 0) -> int | None:
         """Return how many sets will be scored, if that is known beforehand."""
