@@ -134,7 +134,10 @@ def _others(quick: bool, progress: Progress) -> Table:
         (f"covary.test, {measure}", partial(_covary, table, measure, permutations))
         for measure in MEASURES[:2]
     ]
-    calls += [(name, partial(test, pair, permutations)) for name, test in (OTHERS[:2] if quick else OTHERS)]
+    calls += [
+        (name, partial(test, pair, permutations))
+        for name, test in (OTHERS[:2] if quick else OTHERS)
+    ]
     rows: list[dict[str, Any]] = []
     for name, call in calls:
         progress(name)

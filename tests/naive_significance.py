@@ -13,6 +13,7 @@ from itertools import combinations, permutations, product
 import naive_chance
 
 FIRST_LOOK = 32
+LOOKS = 100
 SPENT = Fraction(1, 1000)
 HALF_SPENT_AT = 1000
 
@@ -85,7 +86,8 @@ def boundaries(most, level, go_on=False):
     """Lower and upper boundary after 0 .. most permutations: stop at or beyond them.
 
     Under Binomial(n, level) each is hit by n with a probability of at most ``may_spend(n)``, and
-    is as near as that allows. With ``go_on`` there is no lower one (it is -1).
+    is as near as that allows. With ``go_on`` there is no lower one (it is -1). From 200
+    permutations on only every second is looked at, from 300 on every third, and so on.
     """
     level = Fraction(level)
     going = {0: Fraction(1)}  # how likely the count is this, not having stopped before
@@ -96,8 +98,9 @@ def boundaries(most, level, go_on=False):
         for count, chance in going.items():
             after[count + 1] += chance * level
             after[count] += chance * (1 - level)
-        low, high = -1, n + 1
-        if n >= FIRST_LOOK:
+        low, high = found[-1][0], found[-1][1] + 1  # nothing can be beyond them
+        if n >= FIRST_LOOK and n % max(1, n // LOOKS) == 0:
+            low, high = -1, n + 1
             while high > 0 and spent_high + after[high - 1] <= may_spend(n):
                 high -= 1
                 spent_high += after[high]

@@ -149,7 +149,7 @@ def test(
     >>> rng = np.random.default_rng(0)
     >>> x, noise = rng.random(200), rng.random(200)
     >>> print(covary.test(np.column_stack([x, (x - 0.5)**2 + noise / 10])))
-    uds-chance = 0.6317, p = 0.001 for x0, x1
+    uds-chance = 0.6317, p = 0.0010 for x0, x1
       999 permutations, every column permuted by itself (200 rows, seed 0)
     >>> covary.test(np.column_stack([x, noise])).pvalue > 0.05
     True

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+def written(pvalue: float) -> str:
+    """Return a p-value with as many digits as matter."""
+    return f"{pvalue:.4f}" if pvalue >= 0.001 else f"{pvalue:.1e}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' if number != 1 else ''}"
+
+
 ADDS_NOTHING = "adds nothing to its parts"
 
 
@@ -49,7 +58,7 @@ class Subspace:
 
     def __str__(self) -> str:
         tested = {"p": self.pvalue, "q": self.qvalue, "family": self.family_pvalue}
-        words = [f"{name} = {p:.4f}" for name, p in tested.items() if p is not None]
+        words = [f"{name} = {written(p)}" for name, p in tested.items() if p is not None]
         words += [ADDS_NOTHING] if self.adds_nothing else []
         more = f"  ({', '.join(words)})" if words else ""
         return f"{self.score:.4f}  {', '.join(map(printable, self.columns))}{more}"
@@ -119,18 +128,20 @@ class TestResult:
         """Return score and p-value in one line."""
         names = ", ".join(printable(name) for name in self.columns if name != self.target)
         of = f"{printable(self.target)} given {names}" if self.target is not None else names
-        return f"{self.measure} = {self.score:.4f}, p = {self.pvalue:.4g} for {of}"
+        return f"{self.measure} = {self.score:.4f}, p = {written(self.pvalue)} for {of}"
 
     def explained(self) -> str:
         """Return in words what the p-value comes from."""
-        kind = "all other arrangements of the values" if self.exact else "permutations"
+        kind = _counted(self.permutations, "permutation")
+        if self.exact:
+            kind = f"all {_counted(self.permutations, 'other arrangement')} of the values"
         what = (
             "every column permuted by itself"
             if self.target is None
             else f"{printable(self.target)} permuted against the others"
         )
         how = "exact" if self.exact else f"seed {self.seed}"
-        return f"{self.permutations:,} {kind}, {what} ({self.rows:,} rows, {how})"
+        return f"{kind}, {what} ({_counted(self.rows, 'row')}, {how})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, but for the null distribution, as JSON knows them."""
@@ -169,17 +180,17 @@ class TestSummary:
         """Return in words, one line each, what the p-values mean and were corrected for."""
         moved = "its columns" if target is None else printable(target)
         lines = [
-            f"p: for the set by itself, on up to {self.permutations:,} tables with {moved} "
-            "permuted; not corrected for the search"
+            f"p: for the set by itself, on up to {_counted(self.permutations, 'table')} with "
+            f"{moved} permuted; not corrected for the search"
         ]
         if not self.complete:
             return [*lines, "testing was interrupted: what is missing was not computed"]
         return [
             *lines,
-            f"q: false discovery rate among all {scored:,} sets that were scored "
+            f"q: false discovery rate, corrected for all of {_counted(scored, 'scored set')} "
             "(Benjamini-Hochberg)",
             "family: for the best set of the whole search, repeated on "
-            f"{self.searches:,} shuffled tables (Westfall-Young)",
+            f"{_counted(self.searches, 'shuffled table')} (Westfall-Young)",
             f"{ADDS_NOTHING}: one of its columns may be spared, the others put it here",
         ]
 
@@ -243,7 +254,7 @@ class SearchResult:
 
     def summary(self) -> str:
         """Return in one line what was searched and how."""
-        sets = f"{self.scored:,} scored set{'s' if self.scored != 1 else ''}"
+        sets = _counted(self.scored, "scored set")
         best = f"the best {len(self)} of {sets}" if len(self) < self.scored else sets
         toward = "" if self.target is None else f" by what explains {printable(self.target)}"
         unfinished = "" if self.complete else ", interrupted"

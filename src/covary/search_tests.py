@@ -117,8 +117,6 @@ class SearchTests:
         self, engine: Engine, kept: RunFile | None = None, on_progress: OnStage | None = None
     ) -> None:
         """Test to the end, or until interrupted; what the run file knows is not computed again."""
-        if kept is not None:
-            kept.begin_tests({"permutations": self.permutations, "seed": self.seed})
         try:
             self._test_sets(engine, kept, on_progress)
             self._test_increments(engine, kept, on_progress)

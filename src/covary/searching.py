@@ -124,6 +124,8 @@ class Search:
         ``on_progress`` is told the stage in words, how many of its sets are scored, and how many
         it has.
         """
+        if kept is not None and self.permutations > 0:
+            kept.begin_tests({"permutations": self.permutations, "seed": self.seed})
         scorer = self.measure.any_scorer(self.prepared, self.target)
         with engine.session(scorer.shared) as session:
 
@@ -134,18 +136,12 @@ class Search:
             self.strategy.run(len(self.others), self.fixed, score)
         self.complete = True
         if kept is not None:
-            found = [(*each, *[None] * 5) for each in self.found()]
-            kept.finish(found, complete=self.permutations == 0)
+            kept.keep_found(self.found())
         if self.permutations > 0 and self.found():
-            self._test(engine, kept, on_progress)
-
-    def _test(self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None) -> None:
-        """Tell which of the sets that were found could be chance."""
-        self.tests = SearchTests(self)
-        self.tests.run(engine, kept, on_progress)
+            self.tests = SearchTests(self)
+            self.tests.run(engine, kept, on_progress)
         if kept is not None:
-            lines = zip(self.found(), self.tests.lines(), strict=True)
-            kept.finish([(*found, *line) for found, line in lines])
+            kept.finish(self.tests.lines() if self.tests else ())
 
     def _teller(self, batch: Batch, on_progress: OnStage | None) -> Callable[[int], None]:
         """Return what tells progress: of the search if its end is known, else of the stage."""

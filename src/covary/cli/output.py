@@ -127,7 +127,9 @@ def bar(score: float, width: int = 10) -> Any:
 
 def pvalue(p: float | None) -> str:
     """Return a p-value with as many digits as matter; a dash if there is none."""
-    return "-" if p is None else f"{p:.4f}" if p >= 0.001 else f"{p:.1e}"
+    from covary.results import written
+
+    return "-" if p is None else written(p)
 
 
 def best_pairs(

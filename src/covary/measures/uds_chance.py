@@ -116,9 +116,10 @@ class UDSChance(Measure):
         moves: Sequence[Mapping[int, npt.NDArray[np.uint32]]],
         target: int | None = None,
     ) -> Scores:
-        movers = {column for rows in moves for column in rows}
-        only = movers.pop() if len(movers) == 1 else None
-        if only is None or (target != only and any(len(columns) > 2 for columns in sets)):
+        only = _only_mover(moves)
+        if only is None or any(
+            only not in columns or (len(columns) > 2 and target != only) for columns in sets
+        ):
             return super().evidence_moved(prepared, sets, moves, target)
         return evidence_moved(
             prepared, sets, self.max_given, only, np.array([rows[only] for rows in moves])
@@ -151,6 +152,13 @@ class UDSChance(Measure):
         run = _with_progress(here(prepared), on_progress)
         scorer.known.learn(sets, scorer.with_pairs(sets.size), run)
         return scorer
+
+
+def _only_mover(moves: Sequence[Mapping[int, Any]]) -> int | None:
+    """Return the column that moves each time, if no other ever does."""
+    movers = {tuple(rows) for rows in moves}
+    first = movers.pop() if len(movers) == 1 else ()
+    return first[0] if len(first) == 1 else None
 
 
 def _varying(prepared: Prepared, columns: Sequence[int]) -> list[int]:

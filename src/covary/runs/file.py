@@ -231,17 +231,28 @@ class RunFile:
             self.unsaved = {}
         self.saved_at = time.monotonic()
 
-    def finish(self, found: Sequence[Sequence[Any]], *, complete: bool = True) -> None:
-        """Write the result: columns, score and what else `subspaces` has, of each set."""
+    def keep_found(self, found: Sequence[tuple[Sequence[int], float]]) -> None:
+        """Write the sets that were found, best first; what tests told of them stays."""
         self.flush()
         with self._transaction():
-            self.connection.execute("DELETE FROM subspaces")
+            self.connection.execute("DELETE FROM subspaces WHERE rank > ?", (len(found),))
             self.connection.executemany(
-                "INSERT INTO subspaces VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(at, str(list(c)), *more) for at, (c, *more) in enumerate(found, start=1)],
+                "INSERT INTO subspaces (rank, columns, score) VALUES (?, ?, ?) "
+                "ON CONFLICT (rank) DO UPDATE "
+                "SET columns = excluded.columns, score = excluded.score",
+                [(at, str(list(c)), score) for at, (c, score) in enumerate(found, start=1)],
             )
-            if complete:
-                self._note("finished", _now())
+
+    def finish(self, tested: Sequence[tuple[float | None, ...]] = ()) -> None:
+        """Write what tests told of each set, and that all is done."""
+        self.flush()
+        with self._transaction():
+            self.connection.executemany(
+                "UPDATE subspaces SET evidence = ?, pvalue = ?, qvalue = ?, family_pvalue = ?, "
+                "increment_pvalue = ? WHERE rank = ?",
+                [(*line, at) for at, line in enumerate(tested, start=1)],
+            )
+            self._note("finished", _now())
 
     def _note(self, name: str, value: Any) -> None:
         self.connection.execute(
@@ -256,6 +267,7 @@ class RunFile:
         if theirs is None:
             with self._transaction():
                 self._note("tests", parameters)
+                self.connection.execute("DELETE FROM run WHERE name = 'finished'")
         elif not isinstance(theirs, dict):
             raise errors.damaged_run(self.path, "it does not say what was tested")
         elif difference := _different_parameters(theirs, parameters):

@@ -95,8 +95,9 @@ class Null:
         self.most = most
         self.stopping = stopping
         self.values = np.empty((0, observed.size)) if known is None else known
-        self.ends: list[int | None] = [None] * observed.size
+        self.ends: list[int | None] = [None if most > 0 else 0] * observed.size
         self.looked = 0  # so many permutations have been looked at
+        self.computed = 0  # so many values are known: some for each permutation
 
     @property
     def live(self) -> tuple[int, ...]:
@@ -134,17 +135,16 @@ class Null:
         block = self.values[self.looked : last, live]
         missing = (np.flatnonzero(np.isnan(block).any(axis=1)) + self.looked).tolist()
         items = [Permutation(number, live) for number in missing]
-        todo = len(live) * (last - self.looked - len(items))
-        done = sum(self.looked if end is None else end for end in self.ends) + todo
+        at_most = self.computed + len(live) * (self.most - self.looked)
+        self.computed += len(live) * (last - self.looked - len(items))
         for first, lines in run(evidence_permuted, items):
             numbers = missing[first : first + len(lines)]
             self.values[np.ix_(numbers, live)] = lines
-            done += lines.size
+            self.computed += lines.size
             if save is not None:
                 save(numbers, live, lines)
             if tell is not None:
-                at_most = sum(self.most if end is None else end for end in self.ends)
-                tell(done, at_most)
+                tell(self.computed, at_most)
 
     def _end(self, at: int) -> int | None:
         """Return after how many permutations a set has seen enough, or None."""

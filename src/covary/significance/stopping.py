@@ -29,6 +29,8 @@ RISK = 0.001
 HALF_SPENT = 1000
 # Fewer would be enough to give up a hopeless set, but its p-value would be all too rough.
 FEWEST = 32
+# While their number doubles, it is looked at about so many times whether to stop.
+LOOKS = 100
 
 
 class Stopping:
@@ -104,7 +106,7 @@ class Stopping:
 
     def _beyond(self, n: int) -> tuple[int, int]:
         """Return how many counts are on or below the lower boundary, and below the upper."""
-        if n < FEWEST:
+        if n < FEWEST or n % max(1, n // LOOKS):
             return 0, self._at_level.size
         allowed = RISK * n / (HALF_SPENT + n)
         below = self._risk_below + np.cumsum(self._at_level)
@@ -117,7 +119,10 @@ class Stopping:
 
     def _name(self, n: int, first: int, pvalues: Floats) -> None:
         for at, pvalue in enumerate(pvalues.tolist(), start=self._first + first):
-            self.pvalues[n, at] = min(pvalue, 1.0)
+            # Rounding must not put 1/20 above 0.05.
+            whole = round(pvalue * (n + 1))
+            near = abs(pvalue * (n + 1) - whole) < 1e-12 * (whole + 1)
+            self.pvalues[n, at] = min(whole / (n + 1) if near else pvalue, 1.0)
 
 
 def _step(chances: Floats, more: float | Floats) -> Floats:

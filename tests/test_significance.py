@@ -1,0 +1,1840 @@
+"""Tests of dependence: p-values against their slow twins, whoever computes them, and on noise."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import math
+import sqlite3
+import sys
+from contextlib import closing
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from tables import tables
+
+import covary
+import naive_chance
+import naive_significance as naive
+from covary import UDSChance, search_tests
+from covary.cli.main import _run
+from covary.errors import ColumnError, ParameterError, RunError, TableError
+from covary.measures import Measure, all_measures, find_measure
+from covary.measures.strengths import StrengthScorer
+from covary.prepare import prepare
+from covary.significance import arrangements, corrections, increments, permutation
+from covary.significance.stopping import Stopping
+
+MEASURES = sorted(all_measures())
+KINDS = ("normal", "ties", "binary", "heavy", "dependent", "offset")
+nan = np.nan
+
+
+def listed(table):
+    return [column.tolist() for column in np.asarray(table).T]
+
+
+def as_table(columns):
+    return np.array(columns, float).T
+
+
+def moved(table, moves):
+    """The table with the value of row i of a column in row moves[column][i]."""
+    table = table.copy()
+    for column, rows in moves.items():
+        table[rows, column] = table[:, column].copy()
+    return table
+
+
+def random_moves(rng, n_rows, columns):
+    return {column: rng.permutation(n_rows).astype(np.uint32) for column in columns}
+
+
+def same_cells(one, other):
+    return np.array_equal(one, other, equal_nan=True)
+
+
+def checked(table, *arguments, **options):
+    return covary.test(table, *arguments, **{"permutations": 39, "n_jobs": 1, **options})
+
+
+def searched(table, **options):
+    return covary.search(table, **{"permutations": 39, "n_jobs": 1, **options})
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Five columns: a pair, a product of two others, and noise; ties and gaps."""
+    rng = np.random.default_rng(3)
+    cells = rng.normal(size=(120, 5))
+    cells[:, 1] = cells[:, 0] + 0.5 * rng.normal(size=120)
+    cells[:, 4] = np.round(np.sign(cells[:, 2]) * np.sign(cells[:, 3]) * rng.random(120), 1)
+    cells[:, 2] = np.round(cells[:, 2], 1)
+    cells[rng.random(120) < 0.1, 3] = nan
+    return cells
+
+
+# ---------------------------------------------------------------- all arrangements
+
+few_cells = st.sampled_from([0.0, 1.0, 2.5, -3.0, nan])
+
+
+@st.composite
+def small_tables(draw, rows=(3, 5), columns=(2, 3)):
+    """Few rows, many ties, gaps; a column may never vary."""
+    n_rows = draw(st.integers(*rows))
+    column = st.lists(few_cells, min_size=n_rows, max_size=n_rows)
+    return as_table(draw(st.lists(column, min_size=columns[0], max_size=columns[1])))
+
+
+@settings(max_examples=60)
+@given(st.lists(few_cells, min_size=3, max_size=6))
+def test_the_ways_of_a_column_are_all_there_are(column):
+    table = np.column_stack([column, np.arange(len(column))])
+    ways = arrangements._ways(prepare(table).ranks[0])
+    assert ways[0].tolist() == list(range(len(column)))
+    made = [tuple(moved(table, {0: rows})[:, 0].tolist()) for rows in ways]
+    made = [tuple(None if x != x else x for x in way) for way in made]
+    assert len(set(made)) == len(made)
+    assert set(made) == naive.arrangements(column)
+
+
+@settings(max_examples=60)
+@given(small_tables(), st.booleans())
+def test_all_tables_are_listed_once_if_there_are_not_too_many(table, with_target):
+    n_columns = table.shape[1]
+    target = n_columns - 1 if with_target else None
+    counts = [len(naive.arrangements(column)) for column in listed(table)]
+    total = counts[target] if with_target else math.prod(counts) // max(counts)
+    prepared = prepare(table)
+    assert arrangements.list_ways(prepared, range(n_columns), target, total - 2) is None
+    ways = arrangements.list_ways(prepared, range(n_columns), target, total - 1)
+    assert ways.number == total - 1
+    if with_target:
+        assert ways.columns == (target,)
+    else:
+        (stays,) = set(range(n_columns)) - set(ways.columns)
+        assert counts[stays] == max(counts)
+    seen = {repr(moved(table, ways.moves(number)).tolist()) for number in range(total - 1)}
+    assert len(seen) == total - 1
+    assert repr(table.tolist()) not in seen
+
+
+def test_few_ways_of_many_rows_are_not_listed(monkeypatch):
+    table = np.column_stack([np.arange(50.0), np.arange(50) < 1])
+    prepared = prepare(table)
+    assert arrangements.list_ways(prepared, (0, 1), None, 49).number == 49
+    monkeypatch.setattr(arrangements, "MOST_CELLS", 50 * 50 + 1)
+    assert arrangements.list_ways(prepared, (0, 1), None, 49).number == 49
+    monkeypatch.setattr(arrangements, "MOST_CELLS", 50 * 50 - 1)
+    assert arrangements.list_ways(prepared, (0, 1), None, 49) is None
+
+
+def evidence_of_columns(measure, target=None):
+    def statistic(columns):
+        every = tuple(range(len(columns)))
+        return measure.evidence_sets(prepare(as_table(columns)), [every], target)[0]
+
+    return statistic
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@settings(max_examples=10)
+@given(small_tables(rows=(3, 4)), st.booleans())
+def test_exact_p_values_are_those_over_all_tables(name, table, with_target):
+    measure = find_measure(name)
+    target = 1 if with_target else None
+    columns = listed(table)
+    # What never varies has a test of its own, below.
+    assume(all(naive_chance.varies(column) for column in columns))
+    result = checked(table, measure=measure, target=target, permutations=10_000)
+    assert result.exact
+    assert result.permutations == len(result.null) == len(naive.all_tables(columns, target)) - 1
+    expected = naive.exact_pvalue(columns, evidence_of_columns(measure, target), target)
+    assert result.pvalue == pytest.approx(float(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("target", [None, 1])
+def test_exact_p_values_of_evidence_are_naive_to_the_bottom(target):
+    """Neither the arrangements nor the evidence come from the package."""
+    rng = np.random.default_rng(1)
+    seen = set()
+    for _ in range(6):
+        x = rng.normal(size=5)
+        cells = np.column_stack([x, x + rng.choice([0.0, 1.0]) * rng.normal(size=5)])
+        result = checked(cells, target=target, permutations=119)
+        expected = naive.exact_pvalue(
+            listed(cells), lambda columns: naive.evidence(columns, target), target
+        )
+        assert (result.exact, result.permutations) == (True, 119)
+        assert result.pvalue == float(expected)
+        seen.add(expected)
+    assert len(seen) > 1
+    assert not checked(cells, target=target, permutations=118).exact
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("target", [None, 0, 1])
+@pytest.mark.parametrize("constant", [7.0, nan])
+def test_a_column_that_never_varies_tells_nothing(name, target, constant):
+    table = np.column_stack([np.random.default_rng(0).normal(size=12), np.full(12, constant)])
+    result = checked(table, measure=name, target=target)
+    assert (result.pvalue, result.score) == (1.0, 0.0)
+
+
+def test_only_columns_that_never_vary_tell_nothing():
+    assert checked(np.ones((9, 3))).pvalue == 1.0
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_a_constant_column_beside_others_changes_no_decision(seed):
+    """One column more that moves nowhere: the same tables, however they are numbered."""
+    x = np.random.default_rng(seed).integers(0, 3, size=(4, 2)).astype(float)
+    assume(all(naive_chance.varies(column) for column in listed(x)))
+    with_constant = np.column_stack([x, np.ones(4)])
+    one, other = (checked(each, permutations=1000) for each in (x, with_constant))
+    assert one.exact
+    assert other.exact
+    assert one.pvalue == other.pvalue
+
+
+# ---------------------------------------------------------------- random arrangements
+
+
+def test_shuffles_are_permutations_of_their_own():
+    shuffles = arrangements.Shuffles(40, (1, 3), seed=5)
+    drawn = {}
+    for seed, purpose, number in itertools.product((5, 6), (0, 1), range(4)):
+        moves = arrangements.Shuffles(40, (1, 3), seed, purpose).moves(number)
+        assert list(moves) == [1, 3]
+        for column, rows in moves.items():
+            assert sorted(rows.tolist()) == list(range(40))
+            drawn[seed, purpose, number, column] = tuple(rows.tolist())
+    assert len(set(drawn.values())) == len(drawn)
+    assert tuple(shuffles.moves(2)[3].tolist()) == drawn[5, 0, 2, 3]
+    fewer = arrangements.Shuffles(40, (3,), seed=5)
+    assert fewer.moves(2)[3].tolist() == shuffles.moves(2)[3].tolist()
+
+
+def test_every_order_is_as_likely():
+    shuffles = arrangements.Shuffles(4, (0,), seed=1)
+    counts = dict.fromkeys(itertools.permutations(range(4)), 0)
+    for number in range(4800):
+        counts[tuple(shuffles.moves(number)[0].tolist())] += 1
+    assert stats.chisquare(list(counts.values())).pvalue > 0.001
+
+
+# ---------------------------------------------------------------- when to stop
+
+STOPPINGS = [
+    (most, level, go_on)
+    for most in (1, 31, 32, 33, 100)
+    for level in (0.05, 0.01, 0.3)
+    for go_on in (False, True)
+]
+
+
+def grown(most, level, go_on):
+    """Boundaries to the last permutation."""
+    stop = Stopping(most, level, go_on=go_on)
+    stop.stops(np.zeros(most, np.int64))
+    return stop
+
+
+@pytest.mark.parametrize(("most", "level", "go_on"), [*STOPPINGS, (190, 0.05, False)])
+def test_boundaries_and_p_values_are_the_naive_ones(most, level, go_on):
+    stop = grown(most, level, go_on)
+    limits = naive.boundaries(most, level, go_on)
+    assert list(zip(stop.lower, stop.upper, strict=True))[1:] == list(limits[1:])
+    expected = naive.stopping_pvalues(most, limits)
+    assert set(stop.pvalues) == set(expected)
+    for place, pvalue in expected.items():
+        assert stop.pvalue(*place) == pytest.approx(float(pvalue), rel=1e-11)
+    assert max(stop.pvalues.values()) <= 1
+
+
+@pytest.mark.parametrize("level", [0.05, 0.01, 0.2])
+def test_stopping_at_a_boundary_is_a_decision(level):
+    """Stopped below, the p-value is at most the level; stopped above, it is higher."""
+    stop = grown(1500, level, go_on=False)
+    sides = {True: 0, False: 0}
+    for (n, count), pvalue in stop.pvalues.items():
+        if count <= stop.lower[n] or count >= stop.upper[n]:
+            below = count <= stop.lower[n]
+            sides[below] += 1
+            assert (pvalue <= level) == below
+    assert min(sides.values()) > 2
+
+
+def test_the_smallest_p_value_is_the_one_of_the_docs():
+    assert 0.0057 < min(grown(1000, 0.05, go_on=False).pvalues.values()) < 0.0058
+
+
+@pytest.mark.parametrize("most", [19, 39, 59, 99, 199, 999])
+def test_p_values_of_tests_that_cannot_stop_below_are_not_rounded_up(most):
+    """1 / 20 has to be at most 0.05: one in twenty is what 19 permutations can tell."""
+    stop = grown(most, 0.05, go_on=True)
+    for count in range((most + 1) // 20):
+        assert stop.pvalue(most, count) <= (count + 1) / (most + 1)
+
+
+@settings(max_examples=150)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(STOPPINGS), st.integers(1, 100))
+def test_a_test_stops_where_it_does_naively(seed, which, looked):
+    most, level, go_on = which
+    rng = np.random.default_rng(seed)
+    reached = rng.random(most) < rng.choice([0.0, 0.01, 0.05, 0.1, 0.5, 1.0])
+    counts = np.cumsum(reached)
+    end, count = naive.run_until_stopped(reached, most, naive.boundaries(most, level, go_on))
+    stop = Stopping(most, level, go_on=go_on)
+    looked = min(looked, most)
+    assert stop.stops(counts[:looked]) == (end if end <= looked else None)
+    assert stop.stops(counts) == end
+    assert counts[end - 1] == count
+
+
+def test_decisions_are_those_of_the_last_permutation_but_for_close_calls():
+    rng = np.random.default_rng(0)
+    most, level = 999, 0.05
+    stop = grown(most, level, go_on=False)
+    early = 0
+    for chance in np.concatenate([rng.random(500), 0.1 * rng.random(500)]):
+        counts = np.cumsum(rng.random(most) < chance)
+        end = stop.stops(counts)
+        fixed = (1 + counts[-1]) / (1 + most)
+        if not 0.03 < fixed < 0.075:
+            assert (stop.pvalue(end, counts[end - 1]) <= level) == (fixed <= level)
+        early += end < most
+    assert early > 600
+
+
+# ---------------------------------------------------------------- a null distribution
+
+
+def fake_run(values, seed, computed):
+    """An engine's run, in chunks and in any order, that looks values up."""
+    rng = np.random.default_rng(seed)
+
+    def run(task, items):
+        assert task is permutation.evidence_permuted
+        starts = [0, *sorted(rng.integers(0, len(items) + 1, size=3).tolist()), len(items)]
+        chunks = [chunk for chunk in itertools.pairwise(starts) if chunk[0] < chunk[1]]
+        rng.shuffle(chunks)
+        for first, last in chunks:
+            some = items[int(first) : int(last)]
+            computed.extend((each.number, at) for each in some for at in each.live)
+            yield int(first), np.array([values[each.number, list(each.live)] for each in some])
+
+    return run
+
+
+@settings(max_examples=80)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    most=st.sampled_from([1, 20, 33, 100]),
+    sequential=st.booleans(),
+    share_known=st.sampled_from([None, 0.0, 0.5, 1.0]),
+)
+def test_a_null_distribution_is_the_naive_one(seed, most, sequential, share_known):
+    rng = np.random.default_rng(seed)
+    n_sets = int(rng.integers(1, 5))
+    values = rng.integers(0, 6, size=(most, n_sets)) * rng.choice([1.0, 1e-3, 1e9])
+    observed = values[0] * rng.choice([0.5, 1.0, 1.0 + 1e-12, 2.0], n_sets)
+    known = None
+    if share_known is not None:
+        known = np.where(rng.random((most, 1)) < share_known, values, nan)
+    computed, saved, told = [], {}, []
+    before = None if known is None else known.copy()
+    stop = Stopping(most, 0.05, go_on=True) if sequential else None
+    null = permutation.Null(observed, most, stop, known)
+    assert all(null.tested(at) is None for at in range(n_sets))
+
+    def save(numbers, live, lines):
+        for number, line in zip(numbers, lines, strict=True):
+            saved.update({(number, at): x for at, x in zip(live, line, strict=True)})
+
+    null.grow(fake_run(values, seed, computed), save, lambda *event: told.append(event))
+    limits = naive.boundaries(most, 0.05, True) if sequential else None
+    for at in range(n_sets):
+        result = null.tested(at)
+        reached = [naive.as_high(value, observed[at]) for value in values[:, at]]
+        if sequential:
+            end, count = naive.run_until_stopped(reached, most, limits)
+            expected = naive.stopping_pvalues(most, limits)[end, count]
+        else:
+            end, expected = most, naive.pvalue(observed[at], values[:, at].tolist())
+        assert result.pvalue == pytest.approx(float(expected), rel=1e-11)
+        assert result.null.tolist() == values[:end, at].tolist()
+    assert len(set(computed)) == len(computed)
+    assert saved == {(number, at): values[number, at] for number, at in computed}
+    if before is not None:
+        assert all(np.isnan(before[number]).any() for number, _ in computed)
+    # A set that stopped in the middle of a block counts less afterwards, of less in all.
+    shares = [Fraction(*event) for event in told]
+    assert shares == sorted(shares)
+    assert all(share <= 1 for share in shares)
+    if known is None:
+        assert told[-1][0] >= sum(len(null.tested(at).null) for at in range(n_sets))
+
+
+@settings(max_examples=100)
+@given(
+    st.floats(-1e6, 1e6),
+    st.floats(-5, 5),
+    st.sampled_from([0.0, 1e-13, 1e-10, 1e-7, 1e-3]),
+)
+def test_rounding_does_not_decide(observed, sign, difference):
+    value = observed + math.copysign(difference, sign) * max(abs(observed), 1.0)
+    assert permutation.at_least(np.array([value]), observed)[0] == naive.as_high(value, observed)
+
+
+# ---------------------------------------------------------------- many tests
+
+pvalue_lists = st.lists(st.integers(1, 20).map(lambda k: k / 20), min_size=1, max_size=12)
+
+
+@given(pvalue_lists)
+def test_benjamini_hochberg_is_the_naive_one(pvalues):
+    pvalues = np.array(pvalues)
+    ranks = np.array([(pvalues <= p).sum() for p in pvalues])
+    found = corrections.benjamini_hochberg(pvalues, ranks, pvalues.size)
+    exact = [Fraction(round(20 * p), 20) for p in pvalues]
+    assert found.tolist() == pytest.approx([float(q) for q in naive.benjamini_hochberg(exact)])
+    assert found == pytest.approx(stats.false_discovery_control(pvalues))
+    assert (found >= pvalues - 1e-12).all()
+
+
+@given(pvalue_lists, st.integers(0, 30))
+def test_hypotheses_that_are_not_listed_count(pvalues, more):
+    """Listed are the lowest of all p-values: those that are not cannot lower any q-value."""
+    pvalues = np.sort(pvalues)
+    every = np.append(pvalues, np.ones(more))
+    ranks = np.array([(pvalues <= p).sum() for p in pvalues])
+    some = corrections.benjamini_hochberg(pvalues, ranks, every.size)
+    expected = stats.false_discovery_control(every)[: pvalues.size]
+    assert some == pytest.approx(expected)
+
+
+@given(
+    st.lists(st.integers(0, 4), min_size=1, max_size=40),
+    st.integers(0, 5),
+    st.integers(1, 4),
+)
+def test_besag_clifford_is_the_naive_one(null, observed, hits):
+    exceeded = np.array(null) >= observed
+    found = corrections.besag_clifford(exceeded, hits, len(null))
+    assert found == float(naive.besag_clifford(observed, null, hits, len(null)))
+    # What comes after the last hit that is needed changes nothing.
+    if exceeded.sum() >= hits:
+        end = int(np.flatnonzero(exceeded)[hits - 1]) + 1
+        assert corrections.besag_clifford(exceeded[:end], hits, len(null)) == found
+
+
+def test_how_many_hits_are_enough():
+    for most in range(1, 2000):
+        assert corrections.enough_of(most, 0.05) == naive.family_hits(most)
+
+
+def test_family_p_values_of_noise_are_valid():
+    """Every value is as likely the observed one: p <= a with a chance of at most a."""
+    hits, most = 2, 39
+    places = {}
+    for rank in range(1, most + 2):
+        # The observed value is the rank-th highest: each other one is higher by chance.
+        rng = np.random.default_rng(rank)
+        for _ in range(200):
+            higher = rng.permutation(most) < rank - 1
+            p = corrections.besag_clifford(higher, hits, most)
+            places[p] = places.get(p, 0) + 1
+    total = sum(places.values())
+    for level in (0.025, 0.05, 0.1, 0.3):
+        share = sum(n for p, n in places.items() if p <= level) / total
+        assert share <= level + 4 * math.sqrt(level / total)
+
+
+# ---------------------------------------------------------------- evidence, moved
+
+
+@settings(max_examples=40)
+@given(tables(rows=(3, 20), columns=(2, 4)), st.booleans(), st.sampled_from([1, 2]))
+def test_evidence_of_few_rows_is_the_naive_one(table, with_target, max_given):
+    target = 0 if with_target else None
+    every = tuple(range(table.shape[1]))
+    found = UDSChance(max_given=max_given).evidence_sets(prepare(table), [every], target)[0]
+    expected = naive.evidence(listed(table), target, max_given)
+    # Columns with ties are expected to fall short of what is interpolated over sizes of cells.
+    assert found == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+@settings(max_examples=15)
+@given(tables(rows=(60, 160), columns=(2, 3)), st.booleans())
+def test_evidence_is_the_naive_one(table, with_target):
+    target = 1 if with_target else None
+    every = tuple(range(table.shape[1]))
+    found = UDSChance().evidence_sets(prepare(table), [every], target)[0]
+    assert found == pytest.approx(naive.evidence(listed(table), target), rel=1e-2, abs=1e-2)
+
+
+def test_evidence_toward_a_target_does_not_see_the_others():
+    rng = np.random.default_rng(0)
+    a, b, t = rng.normal(size=(3, 300))
+    table = np.column_stack([a, a + 0.01 * b, t])
+    all_of_it, toward = (
+        UDSChance().evidence_sets(prepare(table), [(0, 1, 2)], target)[0] for target in (None, 2)
+    )
+    assert all_of_it > 50
+    assert toward < 5
+
+
+def ordered_as(values, orders):
+    return [line[order].tolist() for line, order in zip(values, orders, strict=True)]
+
+
+@settings(max_examples=40)
+@given(tables(rows=(3, 60), columns=(2, 4)), st.integers(0, 2**32 - 1), st.data())
+def test_moved_columns_are_those_of_the_moved_table(table, seed, data):
+    columns = data.draw(st.sets(st.integers(0, table.shape[1] - 1)))
+    moves = random_moves(np.random.default_rng(seed), len(table), sorted(columns))
+    source = prepare(table)
+    if data.draw(st.booleans()):  # it may be known already, or not
+        _ = source.grids, source.folded, source.ranks, source.bins(5)
+    here, anew = source.moved(moves), prepare(moved(table, moves))
+    assert here.names == anew.names
+    assert here.n_rows == anew.n_rows
+    for name in ("n_present", "entropies", "widths", "exponents", "varies", "ranks"):
+        assert getattr(here, name).tolist() == getattr(anew, name).tolist(), name
+    for at, n in enumerate(anew.n_present):
+        assert here.values[at, :n].tolist() == anew.values[at, :n].tolist()
+        assert here.has_missing(at) == anew.has_missing(at)
+    # Rows of equal value may come in any order.
+    assert np.sort(here.orders).tolist() == np.sort(anew.orders).tolist()
+    assert ordered_as(anew.ranks, here.orders) == ordered_as(anew.ranks, anew.orders)
+    distances = np.full(table.shape[::-1], nan)
+    for line, column in zip(distances, listed(moved(table, moves)), strict=True):
+        line[:] = naive.folded(column)
+    distances[np.isnan(distances)] = np.inf
+    assert ordered_as(distances, here.folded[0]) == ordered_as(distances, anew.folded[0])
+    for mine, theirs in ((here.ranked, anew.ranked), (here.folded[1], anew.folded[1])):
+        assert same_attributes(mine, theirs)
+    for mine, theirs in zip(here.grids, anew.grids, strict=True):
+        assert mine.codes.tolist() == theirs.codes.tolist()
+        assert mine.maps.tolist() == theirs.maps.tolist()
+        assert mine.n_bins.tolist() == theirs.n_bins.tolist()
+        assert mine[3:] == theirs[3:]
+    for beta in (2, 5, 20):
+        mine, theirs = here.bins(beta), anew.bins(beta)
+        assert mine.codes.tolist() == theirs.codes.tolist()
+        assert mine.counts.tolist() == theirs.counts.tolist()
+        assert [e.tolist() for e in mine.ends] == [e.tolist() for e in theirs.ends]
+
+
+def same_attributes(one, other):
+    mine, theirs = vars(one), vars(other)
+    assert mine.keys() == theirs.keys()
+    assert len(mine) > 5
+    return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@settings(max_examples=25)
+@given(
+    table=tables(rows=(5, 60), columns=(3, 4)),
+    seed=st.integers(0, 2**32 - 1),
+    target=st.sampled_from([None, 0, 2]),
+)
+def test_evidence_of_moved_columns_has_the_bits_of_the_moved_tables(name, table, seed, target):
+    rng = np.random.default_rng(seed)
+    n_rows, n_columns = table.shape
+    measure, prepared = find_measure(name), prepare(table)
+    sets = [
+        columns
+        for size in (2, 3, 4)
+        for columns in itertools.combinations(range(n_columns), size)
+        if target is None or target in columns
+    ]
+    moving = range(1, n_columns) if target is None else [target]
+    moves = [random_moves(rng, n_rows, moving) for _ in range(3)]
+    found = measure.evidence_moved(prepared, sets, moves, target)
+    assert found.shape == (3, len(sets))
+    scores = measure.score_sets(prepared.moved(moves[0]), sets, target)
+    anew = prepare(moved(table, moves[0]))
+    assert scores.tolist() == measure.score_sets(anew, sets, target).tolist()
+    for line, rows in zip(found, moves, strict=True):
+        anew = prepare(moved(table, rows))
+        assert line.tolist() == measure.evidence_sets(anew, sets, target).tolist()
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@settings(max_examples=25)
+@given(tables(rows=(5, 80), columns=(2, 2)), st.integers(0, 2**32 - 1), st.sampled_from([0, 1]))
+def test_one_column_of_a_pair_may_move(name, table, seed, mover):
+    rng = np.random.default_rng(seed)
+    measure, prepared = find_measure(name), prepare(table)
+    moves = [random_moves(rng, len(table), [mover]) for _ in range(4)]
+    for target in (None, mover):
+        found = measure.evidence_moved(prepared, [(0, 1)], moves, target)
+        expected = [
+            measure.evidence_sets(prepare(moved(table, rows)), [(0, 1)], target) for rows in moves
+        ]
+        assert found.tolist() == np.array(expected).tolist()
+
+
+def test_many_ways_at_once_are_as_good_as_one_by_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(50, 3)).round(1)
+    prepared, measure = prepare(table), UDSChance()
+    moves = [random_moves(rng, 50, [2]) for _ in range(11)]
+    whole = measure.evidence_moved(prepared, [(0, 1, 2)], moves, 2)
+    monkeypatch.setattr("covary.measures.evidence.CELLS_AT_A_TIME", 150)
+    assert measure.evidence_moved(prepared, [(0, 1, 2)], moves, 2).tolist() == whole.tolist()
+
+
+def test_sets_without_the_column_that_moves_keep_their_evidence():
+    """A set that the only moving column is not in is the same as before."""
+    rng = np.random.default_rng(0)
+    prepared = prepare(rng.normal(size=(60, 4)))
+    moves, sets = [random_moves(rng, 60, [1])], [(0, 1), (2, 3)]
+    found = UDSChance().evidence_moved(prepared, sets, moves)
+    assert found[0].tolist() == UDSChance().evidence_sets(prepared.moved(moves[0]), sets).tolist()
+
+
+# ---------------------------------------------------------------- more than its parts
+
+
+def cut(table, columns):
+    return increments._cut(prepare(table), list(columns))
+
+
+@settings(max_examples=30)
+@given(tables(rows=(6, 150), columns=(3, 4), kinds=KINDS), st.integers(0, 2**32 - 1))
+def test_gains_of_grids_along_many_columns_are_the_naive_ones(table, seed):
+    *given_columns, last = range(table.shape[1])
+    columns = listed(table)
+    cells = cut(table, given_columns)
+    expected = naive.gains(columns[last], [columns[c] for c in given_columns])
+    assert cells.gains(last)[0] == pytest.approx(expected, abs=2e-4)
+    rng = np.random.default_rng(seed)
+    ways = [rng.permutation(len(table)).astype(np.uint32) for _ in range(2)]
+    for rows, found in zip(ways, cells.gains(last, np.array(ways)), strict=True):
+        column = moved(table, {last: rows})[:, last].tolist()
+        expected = naive.gains(column, [columns[c] for c in given_columns])
+        assert found == pytest.approx(expected, abs=2e-4)
+
+
+@settings(max_examples=30)
+@given(tables(rows=(6, 150), columns=(2, 4)))
+def test_values_stay_in_their_cells(table):
+    columns = listed(table)
+    cells = cut(table, range(table.shape[1]))
+    expected = naive.finest_cells(columns)
+    pairs = set(zip(cells.cells.tolist(), expected, strict=True))
+    assert len(pairs) == len(set(expected)) == cells.n_cells[-1]
+    for lines in increments._shuffles_inside(cells.cells, np.random.default_rng(0)):
+        for rows in lines[:5]:
+            assert sorted(rows.tolist()) == list(range(len(table)))
+            assert cells.cells[rows].tolist() == cells.cells.tolist()
+
+
+def test_inside_a_cell_every_order_is_as_likely():
+    cells = np.array([1, 0, 1, 0, 1], np.uint16)
+    counts = {}
+    for seed in range(20):
+        for lines in increments._shuffles_inside(cells, np.random.default_rng(seed)):
+            for rows in lines.tolist():
+                counts[tuple(rows)] = counts.get(tuple(rows), 0) + 1
+    assert len(counts) == 12
+    assert stats.chisquare(list(counts.values())).pvalue > 0.001
+
+
+@pytest.fixture
+def few_permutations(monkeypatch):
+    """Few permutations, so that twins can follow; and a list of all that were used."""
+    used = []
+    original = increments._shuffles_inside
+
+    def watched(cells, rng):
+        for lines in original(cells, rng):
+            used.append(lines.copy())
+            yield lines
+
+    monkeypatch.setattr(increments, "PERMUTATIONS", 24)
+    monkeypatch.setattr(increments, "_shuffles_inside", watched)
+    return used
+
+
+def three_columns(kind, seed, n_rows=120):
+    rng = np.random.default_rng(seed)
+    a, b, e = rng.normal(size=(3, n_rows))
+    made = {
+        "noise": e,
+        "sum": a + b + e,
+        "xor": np.sign(a * b) * np.abs(e),
+        "of one": a + 0.3 * e,
+    }[kind]
+    return np.column_stack([a, b, made])
+
+
+@pytest.mark.parametrize("kind", ["noise", "sum", "xor", "of one"])
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_statistic_of_increments_is_the_naive_one(kind, tied, few_permutations):
+    table = three_columns(kind, 1)
+    if tied:
+        table = table.round()
+        table[::9, 1] = nan
+    columns, prepared = listed(table), prepare(table)
+    found = increments._pvalue(prepared, 2, 0, cut(table, [0, 1]), cut(table, [1]), seed=0)
+    moves = [np.arange(len(table)), *np.vstack(few_permutations)]
+    lasts = [moved(table, {2: rows})[:, 2].tolist() for rows in moves]
+    assert len(lasts) == 25
+    values = naive.spared_statistics(columns[2], columns[0], [columns[1]], lasts)
+    count = sum(naive.as_high(value, values[0]) for value in values[1:])
+    close = sum(abs(value - values[0]) < 1e-3 for value in values[1:])
+    if count > 0:
+        # Ties are interpolated: what is that close may lie on either side.
+        assert abs(found * 25 - (1 + count)) <= close + 1e-9
+    else:
+        assert found <= 1 / 25
+        null = np.array(values[1:])
+        skew = max(stats.skew(null), 0.01)
+        out = (values[0] - null.mean()) / null.std()
+        tail = min(stats.pearson3.sf(out, skew), 1 / 25)
+        # Beyond that, how ties are interpolated tells in the tail.
+        if tail > 1e-8:
+            assert math.log(found) == pytest.approx(math.log(tail), rel=0.1)
+        else:
+            assert found < 1e-6
+
+
+@pytest.mark.parametrize("kind", ["noise", "sum", "xor", "of one"])
+@pytest.mark.parametrize("target", [None, 2])
+@pytest.mark.parametrize("name", MEASURES)
+def test_the_largest_p_value_of_all_that_may_be_spared_counts(kind, target, name):
+    measure = find_measure(name)
+    differ = 0
+    for seed in range(4):
+        table = three_columns(kind, seed)
+        prepared = prepare(table)
+        if target is None:
+            *others, last = measure.order_set(prepared, (0, 1, 2))
+        else:
+            last, others = target, [c for c in range(3) if c != target]
+        one = increments.Increment((0, 1, 2), target)
+        found = increments.increment_pvalue(measure, prepared, 7, one)
+        columns = listed(table)
+        gained = naive.nothing_gained(columns[last], [columns[c] for c in others])
+        assert min(map(abs, gained)) > 1e-9
+        if min(gained) < 0:
+            assert found == 1.0
+            continue
+        pvalues = [
+            increments._pvalue(
+                prepared,
+                last,
+                spared,
+                cut(table, others),
+                cut(table, [c for c in others if c != spared]),
+                7,
+            )
+            for spared in others
+        ]
+        assert found == max(pvalues)
+        differ += min(pvalues) < max(pvalues)
+        assert 0 < found <= 1
+    assert differ > 0 or kind in ("noise", "of one")
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.floats(-2, 8))
+def test_the_tail_beyond_all_permutations_is_that_of_a_gamma_variable(seed, observed):
+    null = np.random.default_rng(seed).gamma(3.0, size=199)
+    observed *= null.std()
+    found = increments._tail(observed, null)
+    count = sum(naive.as_high(value, observed) for value in null)
+    if count:
+        assert found == pytest.approx((1 + count) / 200, rel=1e-12)
+        return
+    skew = max(stats.skew(null), 0.01)
+    tail = stats.pearson3.sf((observed - null.mean()) / null.std(), skew)
+    assert 0 < found <= 1 / 200
+    assert math.log(found) == pytest.approx(math.log(min(tail, 1 / 200)), rel=0.1)
+
+
+def test_permutations_that_are_all_alike_tell_only_how_many_they_are():
+    assert increments._tail(2.0, np.ones(199)) == 1 / 200
+    assert increments._tail(1.0, np.ones(199)) == 1
+
+
+def increment(table, seed=0, target=None, measure="uds-chance"):
+    every = tuple(range(table.shape[1]))
+    one = increments.Increment(every, target)
+    return increments.increment_pvalue(find_measure(measure), prepare(table), seed, one)
+
+
+def test_what_takes_three_columns_is_more_than_its_parts():
+    for seed in range(3):
+        assert increment(three_columns("xor", seed, 600)) < 0.001
+        assert increment(three_columns("xor", seed, 600), target=2) < 0.001
+
+
+def test_a_pair_with_noise_is_no_more_than_its_parts():
+    marked = [increment(three_columns("of one", seed, 300)) > 0.05 for seed in range(20)]
+    assert sum(marked) >= 17
+
+
+def test_a_chain_is_no_more_than_its_pairs():
+    """Each column depends on the one before: the first tells nothing that the second does not."""
+    marked = []
+    for seed in range(12):
+        a, b, c = np.random.default_rng(seed).normal(size=(3, 400))
+        chain = np.column_stack([a, a + 0.5 * b, a + 0.5 * b + 0.5 * c])
+        marked.append(increment(chain, target=2) > 0.05)
+    assert sum(marked) >= 9
+
+
+# ---------------------------------------------------------------- covary.test
+
+
+def test_a_test_is_all_that_it_says(table):
+    result = checked(table, [0, 1, 2], seed=4)
+    prepared = prepare(table[:, :3])
+    measure = UDSChance()
+    assert result.columns == ("x0", "x1", "x2")
+    assert result.target is None
+    assert result.score == covary.score(table, [0, 1, 2])
+    assert result.statistic == covary.evidence(table, [0, 1, 2])
+    assert (result.permutations, result.exact) == (39, False)
+    assert (result.measure, result.rows, result.seed) == ("uds-chance", 120, 4)
+    shuffles = arrangements.Shuffles(120, (1, 2), 4)
+    null = [
+        measure.evidence_set(prepared.moved(shuffles.moves(number)), (0, 1, 2))
+        for number in range(39)
+    ]
+    assert result.null.tolist() == null
+    assert result.pvalue == float(naive.pvalue(result.statistic, null)) == 1 / 40
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_target_is_tested_against_the_others(name, table):
+    result = checked(table, [0, 1, 4], target="x4", measure=name, seed=2)
+    own = table[:, [0, 1, 4]]
+    measure = find_measure(name)
+    shuffles = arrangements.Shuffles(120, (2,), 2)
+    null = [
+        measure.evidence_sets(prepare(moved(own, shuffles.moves(n))), [(0, 1, 2)], 2)[0]
+        for n in range(39)
+    ]
+    assert (result.target, result.columns) == ("x4", ("x0", "x1", "x4"))
+    assert result.null.tolist() == null
+    assert result.pvalue == float(naive.pvalue(result.statistic, null))
+    assert result.score == measure.score_sets(prepare(own), [(0, 1, 2)], 2)[0]
+
+
+def test_the_target_need_not_be_among_the_columns(table):
+    for columns, target in ((["x0", "x1"], "x4"), (["x0", "x1", "x4"], 4), ([0, 1], 4)):
+        result = checked(table, columns, target=target)
+        assert result == checked(table, [0, 1, 4], target="x4")
+
+
+def test_labels_are_those_of_the_frame(table):
+    frame = pd.DataFrame(table[:, :3], columns=[("a", 1), ("b", 2), "c"])
+    assert checked(frame, target="c").columns == (("a", 1), ("b", 2), "c")
+    numbered = pd.DataFrame(table[:, :3], columns=[7, 8, 9])
+    result = checked(numbered, target=8)
+    assert (result.columns, result.target) == ((7, 8, 9), 8)
+
+
+def test_dependence_among_the_others_is_not_that_of_the_target():
+    rng = np.random.default_rng(2)
+    a, b, t = rng.normal(size=(3, 200))
+    cells = np.column_stack([a, a + 0.1 * b, t])
+    assert checked(cells).pvalue == 1 / 40
+    assert checked(cells, target=2).pvalue > 0.05
+    assert checked(cells, target=0).pvalue == 1 / 40
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_the_same_seed_gives_the_same_p_value(name, table):
+    one, again, other = (checked(table, [2, 3], measure=name, seed=seed) for seed in (1, 1, 2))
+    assert one == again
+    assert one.null.tolist() == again.null.tolist()
+    assert one.null.tolist() != other.null.tolist()
+    assert one.statistic == other.statistic
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            local_directory=str(tmp_path_factory.mktemp("dask")),
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def on_engine(where, request):
+    if where == "dask":
+        return {"engine": request.getfixturevalue("client"), "n_jobs": None}
+    return {"engine": where.split()[0], "n_jobs": int(where.split()[1])}
+
+
+@pytest.mark.parametrize("where", ["threads 2", "processes 2", "dask"])
+def test_p_values_are_the_same_on_every_engine(where, table, request):
+    how = on_engine(where, request)
+    many = ({"level": 0.05, "permutations": 300}, {}, {"target": 4}, {"measure": "uds"})
+    # Processes take seconds to start: one has to stand for all.
+    for options in many[:1] if where == "processes 2" else many:
+        one = checked(table, **options)
+        other = checked(table, **options, **how)
+        assert other == one
+        assert other.null.tolist() == one.null.tolist()
+
+
+@pytest.mark.parametrize(
+    "where", ["threads 2", "dask", pytest.param("processes 2", marks=pytest.mark.slow)]
+)
+def test_a_tested_search_is_the_same_on_every_engine(where, table, request):
+    how = on_engine(where, request)
+    for options in ({"max_size": 3}, {"target": 4, "measure": "uds", "max_size": 3}):
+        assert searched(table, **options, **how) == searched(table, **options)
+
+
+MONOTONE = (np.exp, lambda x: -(x**3), lambda x: 5 * x - 1e3, np.arctan)
+
+
+@settings(max_examples=15)
+@given(tables(rows=(8, 60), columns=(2, 3), kinds=KINDS), st.integers(0, 3), st.booleans())
+def test_units_change_no_p_value(table, which, with_target):
+    assume(all(naive_chance.varies(column) for column in listed(table)))
+    ranks = np.array([stats.rankdata(column, nan_policy="omit") for column in table.T]).T
+    other = ranks.copy()
+    other[:, 0] = MONOTONE[which](ranks[:, 0] / len(table))
+    other[:, -1] = MONOTONE[which - 1](ranks[:, -1] / len(table))
+    target = 0 if with_target else None
+    one, same = (checked(each, target=target, permutations=19) for each in (table, other))
+    assert one.pvalue == same.pvalue
+    assert one.statistic == pytest.approx(same.statistic, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@settings(max_examples=10)
+@given(tables(rows=(8, 60), columns=(2, 3), kinds=KINDS))
+def test_feet_or_metres_change_no_p_value(name, table):
+    assume(all(naive_chance.varies(column) for column in listed(table)))
+    one, same = (checked(each, measure=name, permutations=19) for each in (table, table * 4 + 0.0))
+    assert (one.pvalue, one.statistic) == (same.pvalue, same.statistic)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@settings(max_examples=15)
+@given(tables(rows=(5, 60), columns=(2, 3)), st.integers(0, 2**32 - 1), st.booleans())
+def test_the_order_of_rows_does_not_matter_to_the_statistic(name, table, seed, with_target):
+    order = np.random.default_rng(seed).permutation(len(table))
+    target = 0 if with_target else None
+    assume(all(naive_chance.varies(column) for column in listed(table)))
+    one, other = (
+        checked(each, measure=name, target=target, permutations=1)
+        for each in (table, table[order])
+    )
+    assert one.statistic == pytest.approx(other.statistic, rel=1e-12, abs=1e-12)
+    assert one.score == pytest.approx(other.score, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@settings(max_examples=15)
+@given(
+    table=tables(rows=(4, 60), columns=(2, 4), kinds=KINDS),
+    permutations=st.sampled_from([1, 5, 33]),
+    level=st.sampled_from([None, 0.05, 0.4]),
+    target=st.sampled_from([None, 0]),
+)
+def test_every_p_value_is_one(name, table, permutations, level, target):
+    assume(all(naive_chance.varies(column) for column in listed(table)))
+    options = {"permutations": permutations, "level": level, "target": target, "measure": name}
+    result = checked(table, **options)
+    assert 0 < result.pvalue <= 1
+    assert result.pvalue >= 1 / (1 + len(result.null)) - 1e-12
+    assert result.permutations == len(result.null) <= permutations
+    assert math.isfinite(result.statistic)
+    assert np.isfinite(result.null).all()
+    assert -1e-12 <= result.score <= 1 + 1e-12
+    if level is None:
+        assert result.pvalue == float(naive.pvalue(result.statistic, result.null.tolist()))
+
+
+@pytest.mark.parametrize("level", [0.05, 0.01, 0.5])
+def test_stopping_early_looks_at_the_first_permutations(level):
+    ends = set()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        x, e = rng.normal(size=(2, 60))
+        cells = np.column_stack([x, 0.1 * seed * x + e])
+        fixed = checked(cells, permutations=190, seed=seed)
+        early = checked(cells, permutations=190, seed=seed, level=level)
+        end = early.permutations
+        ends.add(end)
+        assert early.null.tolist() == fixed.null[:end].tolist()
+        assert (early.score, early.statistic) == (fixed.score, fixed.statistic)
+        reached = [naive.as_high(value, fixed.statistic) for value in fixed.null.tolist()]
+        limits = naive.boundaries(190, level) if level == 0.05 else None
+        if limits is not None:
+            place = naive.run_until_stopped(reached, 190, limits)
+            assert place[0] == end
+            expected = naive.stopping_pvalues(190, limits)[place]
+            assert early.pvalue == pytest.approx(float(expected), rel=1e-11)
+    assert len(ends) > 1
+    assert min(ends) < 190
+
+
+def test_where_all_arrangements_are_looked_at_nothing_stops():
+    x = np.arange(5.0)
+    cells = np.column_stack([x, x])
+    exact = checked(cells, permutations=500)
+    assert checked(cells, permutations=500, level=0.05) == exact
+    assert (exact.exact, exact.permutations) == (True, 119)
+
+
+def test_progress_is_told_to_the_end(table):
+    told = []
+    checked(table, [0, 2], on_progress=lambda *event: told.append(event))
+    done = [event[0] for event in told]
+    assert done == sorted(done)
+    assert {event[1] for event in told} == {39}
+    assert done[-1] == 39
+
+
+def test_a_result_in_words_and_as_a_dictionary(table):
+    result = checked(table, [0, 1], seed=3)
+    assert str(result).splitlines() == [
+        f"uds-chance = {result.score:.4f}, p = 0.0250 for x0, x1",
+        "  39 permutations, every column permuted by itself (120 rows, seed 3)",
+    ]
+    told = result.to_dict()
+    assert json.loads(json.dumps(told)) == told
+    assert set(told) == {
+        "columns", "target", "score", "statistic", "pvalue", "permutations", "exact", "measure",
+        "rows", "seed",
+    }  # fmt: skip
+    assert told["columns"] == ["x0", "x1"]
+    toward = str(checked(table, [0, 1], target=1))
+    assert "for x1 given x0\n" in toward
+    assert "x1 permuted against the others" in toward
+    exact = str(checked(np.column_stack([np.arange(5.0), np.arange(5.0)]), permutations=119))
+    assert "all 119 other arrangements of the values" in exact
+    assert "(5 rows, exact)" in exact
+    strange = pd.DataFrame(table[:, :2], columns=["\x1b[31mred", "two\nlines"])
+    assert "\x1b" not in str(checked(strange))
+    assert "\x1b" not in str(checked(strange, target="\x1b[31mred"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"permutations": 0}, "permutations must be a whole number from 1, not 0"),
+        ({"permutations": 9.5}, "permutations must be a whole number from 1, not 9.5"),
+        ({"permutations": True}, "permutations must be a whole number from 1, not True"),
+        ({"seed": -1}, "seed must be a whole number from 0, not -1"),
+        ({"seed": None}, "seed must be a whole number from 0, not None"),
+        ({"level": 0}, "level must be a number between 0 and 1, or None, not 0"),
+        ({"level": 1.0}, "level must be a number between 0 and 1, or None, not 1.0"),
+        ({"level": nan}, "level must be a number between 0 and 1, or None, not nan"),
+        ({"level": "0.05"}, "level must be a number between 0 and 1, or None, not '0.05'"),
+        ({"level": True}, "level must be a number between 0 and 1, or None, not True"),
+        ({"measure": "usd"}, "no measure 'usd'. Did you mean 'uds'"),
+        ({"permutation": 9}, "test has no parameter 'permutation'. Did you mean 'permutations'"),
+        ({"beta": 3}, "'uds-chance' has no parameter 'beta'.* Measure 'uds' has it"),
+        ({"engine": "thread"}, "no engine"),
+        ({"n_jobs": 0}, "n_jobs must be a number of workers from 1"),
+        ({"measure": "uds", "order": "exact", "target": 0}, "order must be 'entropy' when there"),
+    ],
+)
+def test_wrong_parameters_of_a_test_are_refused(table, parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        covary.test(table, **parameters)
+
+
+@pytest.mark.parametrize("parameter", ["permutations", "seed"])
+def test_wrong_parameters_of_a_tested_search_are_refused(table, parameter):
+    with pytest.raises(ParameterError, match=f"{parameter} must be a whole number from 0, not -1"):
+        covary.search(table, **{parameter: -1})
+    with pytest.raises(
+        ParameterError, match=f"{parameter} must be a whole number from 0, not 1.5"
+    ):
+        covary.search(table, **{parameter: 1.5})
+
+
+def test_too_little_to_test_is_refused(table):
+    with pytest.raises(ColumnError, match="at least two columns, there is only 'x0'"):
+        covary.test(table, ["x0"])
+    with pytest.raises(ColumnError, match="at least two columns, there is only 'x0'"):
+        covary.test(table[:, :1], target="x0")
+    with pytest.raises(TableError, match="the table has 2 rows: at least 3 needed"):
+        covary.test(table[:2])
+    with pytest.raises(ColumnError, match="no column 'x9'"):
+        covary.test(table, target="x9")
+    with pytest.raises(ColumnError, match="no column 'x9'"):
+        covary.test(table, ["x0", "x9"])
+    frame = pd.DataFrame(table[:, :2], columns=["a", "b"]).assign(label="yes")
+    with pytest.raises(ColumnError, match="column 'label' cannot be used: it is text"):
+        covary.test(frame, target="label")
+
+
+class OnlyScores(Measure):
+    """A measure that has nothing but a score."""
+
+    def score_set(self, prepared, columns):
+        ranks = prepared.ranks[list(columns)].astype(float)
+        return float(abs(np.corrcoef(ranks)[0, 1]))
+
+
+def test_a_measure_needs_only_a_score():
+    rng = np.random.default_rng(0)
+    cells = rng.normal(size=(40, 3))
+    cells[:, 1] += 2 * cells[:, 0]
+    result = checked(cells, [0, 1], measure=OnlyScores())
+    assert result.measure == "OnlyScores"
+    assert result.statistic == result.score == covary.score(cells, [0, 1], measure=OnlyScores())
+    assert result.pvalue == 1 / 40
+    with pytest.raises(ParameterError, match="'OnlyScores' cannot say how much of one column"):
+        checked(cells, target=0, measure=OnlyScores())
+    found = searched(cells, measure=OnlyScores())
+    assert all(0 < each.pvalue <= 1 for each in found)
+
+
+# ---------------------------------------------------------------- a search, tested
+
+
+def recomputed(table, found, sets, *, measure, target, permutations, seed, options):
+    """P-values of reported sets, by the same shuffles, with tables and searches made anew."""
+    n_rows, n_columns = table.shape
+    every = [c for c in range(n_columns) if c != target]
+    moving = sorted({c for columns in sets for c in columns})[1:] if target is None else [target]
+    shuffles = arrangements.Shuffles(n_rows, tuple(moving), seed)
+    prepared = [prepare(moved(table, shuffles.moves(k))) for k in range(permutations)]
+    null = np.array([measure.evidence_sets(each, sets, target) for each in prepared])
+    observed = measure.evidence_sets(prepare(table), sets, target)
+    limits = naive.boundaries(permutations, 0.05, go_on=True)
+    places = [
+        naive.run_until_stopped(
+            [naive.as_high(value, observed[at]) for value in null[:, at].tolist()],
+            permutations,
+            limits,
+        )
+        for at in range(len(sets))
+    ]
+    table_of_pvalues = naive.stopping_pvalues(permutations, limits)
+    pvalues = [table_of_pvalues[place] for place in places]
+    most = min(permutations, 199)
+    moving = every[1:] if target is None else [target]
+    shuffles = arrangements.Shuffles(n_rows, tuple(moving), seed, arrangements.SEARCHES)
+    whole = []
+    for number in range(most):
+        shuffled = moved(table, shuffles.moves(number))
+        kept_all = scores_of_all(shuffled, measure=measure, target=target, **options)
+        whole.append(kept_all)
+    maxima = [max(scores) for scores in whole]
+    scores = [each.score for each in found]
+    needed = naive.tables_needed(scores[0], maxima, most)
+    null_scores = [score for scores in whole[:needed] for score in scores]
+    nothing = [bool(each.adds_nothing) for each in found]
+    return SimpleNamespace(
+        pvalues=[float(p) for p in pvalues],
+        family=[float(p) for p in naive.family_pvalues(scores, maxima, most)],
+        qvalues=[
+            float(q) for q in naive.qvalues(scores, pvalues, nothing, null_scores, found.scored)
+        ],
+        searches=needed,
+    )
+
+
+def scores_of_all(table, **options):
+    """The scores of all sets that a search scores, reported or not."""
+    seen = []
+    search = covary.searching.plan_search(
+        table,
+        measure=options["measure"],
+        strategy=covary.strategies.find_strategy(
+            options["strategy"], max_size=options.get("max_size")
+        ),
+        target=options["target"],
+    )
+    add = search.best.add
+
+    def watched(sets, scores):
+        seen.extend(scores.tolist())
+        add(sets, scores)
+
+    search.best.add = watched
+    search.run(covary.engines.Threads(1))
+    return seen
+
+
+def positions(subspace):
+    return tuple(int(name[1:]) for name in subspace.columns)
+
+
+BEAM = {"strategy": "beam", "max_size": 3}
+SEARCHES = [
+    *((name, target, BEAM, False) for name in MEASURES for target in (None, 4)),
+    ("uds-chance", None, {"strategy": "exhaustive", "max_size": 4}, False),
+    ("uds-chance", None, {"strategy": "4s"}, False),
+    *((name, None, BEAM, True) for name in MEASURES),
+    ("uds-chance", 3, BEAM, True),
+]
+
+
+@pytest.mark.parametrize(("name", "target", "options", "noise"), SEARCHES)
+def test_a_tested_search_is_the_naive_one(name, target, options, noise, table):
+    measure = find_measure(name)
+    cells = table if not noise else np.random.default_rng(9).normal(size=(50, 4)).round(1)
+    asked = {"measure": measure, "target": target, **options}
+    found = searched(cells, permutations=45, seed=3, top=12, **asked)
+    plain = covary.search(cells, top=12, n_jobs=1, **asked)
+    assert [(each.columns, each.score) for each in found] == [
+        (each.columns, each.score) for each in plain
+    ]
+    sets = [positions(each) for each in found]
+    expected = recomputed(
+        cells, found, sets,
+        measure=measure, target=target, permutations=45, seed=3, options=options,
+    )  # fmt: skip
+    assert [each.pvalue for each in found] == pytest.approx(expected.pvalues, rel=1e-11)
+    assert [each.family_pvalue for each in found] == pytest.approx(expected.family, rel=1e-11)
+    assert [each.qvalue for each in found] == pytest.approx(expected.qvalues, rel=1e-9)
+    assert found.tests.searches == expected.searches
+    n_columns = cells.shape[1]
+    for columns, each in zip(sets, found, strict=True):
+        if len(columns) == 2:
+            assert each.increment_pvalue is each.adds_nothing is None
+            continue
+        one = increments.Increment(columns, target)
+        alone = increments.increment_pvalue(measure, prepare(cells), 3, one)
+        corrected = naive.largest_of([alone], n_columns, len(columns))
+        assert each.increment_pvalue == pytest.approx(corrected, rel=1e-12)
+        assert each.adds_nothing == (corrected > 0.05)
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return searched(table, max_size=3, permutations=60, seed=2)
+
+
+def test_a_tested_search_tells_everything(found):
+    assert found.complete
+    assert (found.tests.permutations, found.tests.seed, found.tests.level) == (60, 2, 0.05)
+    assert found.tests.complete
+    assert 1 <= found.tests.searches <= 60
+    assert (found.parameters["permutations"], found.parameters["seed"]) == (60, 2)
+    family = [each.family_pvalue for each in found]
+    assert family == sorted(family)
+    for each in found:
+        assert 0 < each.pvalue <= each.qvalue <= 1
+        assert 0 < each.family_pvalue <= 1
+        assert (each.adds_nothing is None) == (len(each.columns) == 2)
+    best = found[0]
+    assert best.columns == ("x0", "x1")
+    assert best.family_pvalue == 1 / 61
+    assert best.pvalue == pytest.approx(1 / 61)
+
+
+def test_what_was_planted_adds_something_and_padding_does_not():
+    rng = np.random.default_rng(5)
+    cells = rng.normal(size=(400, 5))
+    cells[:, 1] += 3 * cells[:, 0]
+    cells[:, 4] = np.sign(cells[:, 2] * cells[:, 3]) * rng.random(400)
+    found = searched(cells, max_size=3, permutations=39)
+    by_columns = {positions(each): each for each in found}
+    assert by_columns[2, 3, 4].adds_nothing is False
+    assert by_columns[0, 1, 2].adds_nothing
+    assert by_columns[0, 1, 3].adds_nothing
+    for columns in ((0, 1), (2, 3, 4)):
+        assert by_columns[columns].family_pvalue == 1 / 40
+        assert by_columns[columns].qvalue <= 0.05
+    assert by_columns[2, 3].family_pvalue > 0.05
+
+
+def test_a_tested_search_as_json_and_frame(found, table):
+    told = json.loads(found.to_json())
+    assert told["tests"] == {
+        "permutations": 60, "searches": found.tests.searches, "seed": 2, "level": 0.05,
+        "complete": True,
+    }  # fmt: skip
+    for line, each in zip(told["subspaces"], found, strict=True):
+        assert line["columns"] == list(each.columns)
+        for name in ("pvalue", "qvalue", "family_pvalue", "increment_pvalue", "adds_nothing"):
+            assert line[name] == getattr(each, name)
+    frame = found.to_frame()
+    assert isinstance(frame, pa.Table)
+    assert frame["pvalue"].to_pylist() == [each.pvalue for each in found]
+    assert frame["adds_nothing"].to_pylist() == [each.adds_nothing for each in found]
+    for make in (pd.DataFrame, pl.DataFrame):
+        names = [f"x{at}" for at in range(5)]
+        mine = make(dict(zip(names, table.T, strict=True)))
+        result = searched(mine, max_size=3, permutations=60, seed=2)
+        assert result.subspaces == found.subspaces
+        assert isinstance(result.to_frame(), make)
+        assert result.to_frame()["qvalue"].to_list() == [each.qvalue for each in found]
+        assert len(result.to_frame()["increment_pvalue"]) == len(found)
+
+
+def test_a_tested_search_in_words(found):
+    lines = str(found).splitlines()
+    assert len(lines) == 1 + len(found) + 4
+    assert f"p = {found[0].pvalue:.4f}, q = {found[0].qvalue:.4f}" in lines[1]
+    assert f"family = {found[0].family_pvalue:.4f}" in lines[1]
+    for line, each in zip(lines[1:], found, strict=False):
+        assert ("adds nothing to its parts" in line) == bool(each.adds_nothing)
+    told = found.tests.explained(found.scored, found.target)
+    assert lines[-4:] == told
+    assert told[0].startswith("p: ")
+    assert "up to 60 tables with its columns permuted; not corrected for the search" in told[0]
+    assert told[1].startswith("q: ")
+    assert f"all of {found.scored:,} scored sets (Benjamini-Hochberg)" in told[1]
+    assert told[2].startswith("family: ")
+    assert f"{found.tests.searches:,} shuffled tables (Westfall-Young)" in told[2]
+    assert told[3].startswith("adds nothing to its parts: ")
+    toward = found.tests.explained(found.scored, "y\x1b")
+    assert "with y\\x1b permuted" in toward[0]
+
+
+def test_one_of_anything_is_said_as_one():
+    """A single pair, a single shuffled table."""
+    cells = np.random.default_rng(1).normal(size=(60, 2))
+    words = str(searched(cells, permutations=9))
+    assert " 1 sets" not in words
+    assert " 1 shuffled tables" not in words
+
+
+def test_a_target_search_is_tested_toward_the_target(table):
+    found = searched(table, target=4, max_size=3)
+    assert found.target == "x4"
+    assert all("x4" in each.columns for each in found)
+    assert "x4 permuted" in str(found)
+    by_columns = {positions(each): each for each in found}
+    assert by_columns[2, 3, 4].pvalue <= 0.05 + 1e-9
+    # That x0 and x1 depend on each other does not count.
+    for columns, each in by_columns.items():
+        if not {2, 3} & set(columns):
+            assert each.pvalue > 0.05
+
+
+def test_pruned_sets_are_not_tested_but_change_nothing_of_the_others(table):
+    pruned = searched(table, max_size=3, prune=True, seed=1)
+    whole = searched(table, max_size=3, seed=1, top=10**6)
+    assert 0 < len(pruned) < len(whole)
+    by_columns = {each.columns: each for each in whole}
+    for each in pruned:
+        other = by_columns[each.columns]
+        assert each.score == other.score
+        assert each.increment_pvalue == other.increment_pvalue
+        assert each.pvalue <= each.qvalue
+    assert pruned[0].family_pvalue == by_columns[pruned[0].columns].family_pvalue
+
+
+@pytest.mark.parametrize("top", [1, 3])
+def test_how_many_are_listed_changes_no_family_p_value(table, top):
+    some = searched(table, max_size=3, top=top)
+    whole = searched(table, max_size=3, top=1000)
+    assert [e.family_pvalue for e in some] == [e.family_pvalue for e in whole[:top]]
+    assert [e.increment_pvalue for e in some] == [e.increment_pvalue for e in whole[:top]]
+
+
+def test_columns_that_never_vary_are_left_out_of_the_tests(table):
+    more = np.column_stack([np.ones(120), table, np.full(120, nan)])
+    with pytest.warns(covary.CovaryWarning, match="never varies"):
+        found = searched(more, max_size=3)
+    assert len(found) == len(searched(table, max_size=3))
+    assert all(0 < each.pvalue <= 1 for each in found)
+    with pytest.warns(covary.CovaryWarning, match="never varies"):
+        nothing = searched(more[:, :2])
+    assert (len(nothing), nothing.scored) == (0, 0)
+    json.loads(nothing.to_json())
+
+
+def test_few_rows_and_many_ties_are_searched_and_tested():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        cells = rng.integers(0, 3, size=(int(rng.integers(3, 12)), 4)).astype(float)
+        cells[rng.random(cells.shape) < 0.2] = nan
+        for options in ({}, {"measure": "uds"}):
+            found = searched(cells, permutations=9, **options)
+            for each in found:
+                assert 0 < each.pvalue <= each.qvalue <= 1
+                assert 0 < each.family_pvalue <= 1
+
+
+def test_progress_of_tests_is_told_by_stage(table):
+    told = {}
+    searched(
+        table,
+        max_size=3,
+        on_progress=lambda stage, *event: told.setdefault(stage, []).append(event),
+    )
+    assert list(told) == [
+        "pairs",
+        "sets of 3",
+        "permutations",
+        "sets against their parts",
+        "shuffled tables",
+    ]
+    for stage in list(told)[2:]:
+        shares = [Fraction(*event) for event in told[stage]]
+        assert shares == sorted(shares)
+        assert all(0 < event[0] <= event[1] for event in told[stage])
+    assert told["sets against their parts"][-1] == (10, 10)
+
+
+def test_a_strong_pair_is_significant_with_the_fewest_permutations_that_can_tell(table):
+    """19 permutations and shuffled tables: 1 / 20 is at most 0.05."""
+    best = searched(table[:, :3], permutations=19)[0]
+    assert best.family_pvalue <= 0.05
+    assert best.pvalue <= 0.05
+
+
+# ---------------------------------------------------------------- kept in a run file
+
+SEARCH = {"max_size": 3, "permutations": 45, "seed": 3, "n_jobs": 1, "top": 8}
+
+
+def contents(path):
+    """All that a run file holds, but for when it was written."""
+    tables = ("run", "columns", "candidates", "subspaces", "permutations", "increments")
+    with closing(sqlite3.connect(path)) as connection:
+        rows = {
+            name: sorted(connection.execute(f"SELECT * FROM {name}").fetchall())
+            for name in (*tables, "shuffled")
+        }
+    rows["run"] = [row for row in rows["run"] if row[0] not in ("started", "finished")]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def undisturbed(table, tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "undisturbed.covary"
+    result = covary.search(table, run=path, **SEARCH)
+    return SimpleNamespace(path=path, result=result, rows=contents(path))
+
+
+def test_a_run_file_changes_no_p_value(table, undisturbed):
+    assert covary.search(table, **SEARCH) == undisturbed.result
+    assert len(undisturbed.rows["permutations"]) >= 8 * 32
+    for line, each in zip(undisturbed.rows["subspaces"], undisturbed.result, strict=True):
+        assert line[2] == each.score
+        assert line[4:] == (
+            each.pvalue, each.qvalue, each.family_pvalue, each.increment_pvalue,
+        )  # fmt: skip
+
+
+SCORE = StrengthScorer.score
+
+
+def fail_unless_shuffled(self, *arguments):
+    assert type(self.shared).__name__ == "_Moved", "scored again"
+    return SCORE(self, *arguments)
+
+
+def test_a_finished_search_can_be_tested_later(table, undisturbed, tmp_path, monkeypatch):
+    path = tmp_path / "run.covary"
+    plain = covary.search(table, run=path, **{**SEARCH, "permutations": 0})
+    assert plain.tests is None
+    # Nothing is scored again.
+    monkeypatch.setattr("covary.measures.strengths.StrengthScorer.score", fail_unless_shuffled)
+    assert covary.search(table, run=path, resume=True, **SEARCH) == undisturbed.result
+    assert contents(path) == undisturbed.rows
+
+
+def fail(*arguments, **options):
+    raise AssertionError("computed again")
+
+
+def test_a_tested_run_is_not_computed_again(table, undisturbed, monkeypatch):
+    monkeypatch.setattr(permutation, "evidence_permuted", fail)
+    monkeypatch.setattr(search_tests, "increment_pvalues", fail)
+    monkeypatch.setattr(search_tests, "search_shuffled", fail)
+    again = covary.search(table, run=undisturbed.path, resume=True, **SEARCH)
+    assert again == undisturbed.result
+    assert contents(undisturbed.path) == undisturbed.rows
+
+
+def copy_of(undisturbed, folder):
+    path = folder / "run.covary"
+    path.write_bytes(undisturbed.path.read_bytes())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"seed": 4}, "belongs to another search: seed is 3 there and 4 here; name another file"),
+        ({"permutations": 46}, "another search: permutations is 45 there and 46 here"),
+    ],
+)
+def test_other_tests_are_refused_and_harm_nothing(table, undisturbed, tmp_path, other, message):
+    path = copy_of(undisturbed, tmp_path)
+    with pytest.raises(RunError, match=message):
+        covary.search(table, run=path, resume=True, **{**SEARCH, **other})
+    # What was known stays known, p-values among it.
+    assert contents(path) == undisturbed.rows
+    assert covary.search(table, run=path, resume=True, **SEARCH) == undisturbed.result
+
+
+def test_resuming_without_tests_keeps_the_p_values(table, undisturbed, tmp_path):
+    path = copy_of(undisturbed, tmp_path)
+    plain = covary.search(table, run=path, resume=True, **{**SEARCH, "permutations": 0})
+    assert plain.tests is None
+    assert contents(path) == undisturbed.rows
+
+
+STAGES = ("permutations", "sets against their parts", "shuffled tables")
+
+
+def interrupting(stage, number):
+    """An ``on_progress`` that interrupts when it is told so many times of a stage."""
+    left = [number]
+
+    def on_progress(which, done, total):
+        left[0] -= which == stage
+        if left[0] < 0:
+            raise KeyboardInterrupt
+
+    return on_progress
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interrupted_tests_go_on_where_they_stopped(
+    stage, number, n_jobs, table, undisturbed, tmp_path
+):
+    path = tmp_path / "run.covary"
+    options = {**SEARCH, "n_jobs": n_jobs}
+    with pytest.raises(KeyboardInterrupt):
+        covary.search(table, run=path, on_progress=interrupting(stage, number), **options)
+    kept = contents(path)
+    assert kept["candidates"] == undisturbed.rows["candidates"]
+    started = STAGES[: STAGES.index(stage) + 1]
+    names = dict(zip(STAGES, ("permutations", "increments", "shuffled"), strict=True))
+    for each in started:
+        assert kept[names[each]]
+        assert set(kept[names[each]]) <= set(undisturbed.rows[names[each]])
+    assert covary.search(table, run=path, resume=True, **options) == undisturbed.result
+    assert contents(path) == undisturbed.rows
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_interrupted_tests_tell_what_they_know(stage, table):
+    search = covary.searching.plan_search(
+        table,
+        measure=UDSChance(),
+        strategy=covary.strategies.find_strategy("beam", max_size=3),
+        permutations=45,
+    )
+    with pytest.raises(KeyboardInterrupt):
+        search.run(covary.engines.Threads(1), None, interrupting(stage, 0))
+    result = search.result(table)
+    assert result.complete
+    assert not result.tests.complete
+    assert all(each.qvalue is each.family_pvalue is None for each in result)
+    assert any(each.pvalue is None for each in result) == (stage == "permutations")
+    assert "testing was interrupted: what is missing was not computed" in str(result)
+    assert json.loads(result.to_json())["tests"]["complete"] is False
+
+
+def test_a_damaged_permutation_is_noticed(table, undisturbed, tmp_path):
+    for at, statement in enumerate(
+        (
+            "UPDATE permutations SET evidence = 'much' WHERE number = 3",
+            "UPDATE permutations SET rank = 900 WHERE number = 3 AND rank = 1",
+            "UPDATE increments SET pvalue = 2.0",
+            "UPDATE shuffled SET counts = '[' WHERE number = 0",
+        )
+    ):
+        (tmp_path / str(at)).mkdir()
+        path = copy_of(undisturbed, tmp_path / str(at))
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute(statement)
+        with pytest.raises(RunError, match=r"is damaged: .* is not what it should be"):
+            covary.search(table, run=path, resume=True, **SEARCH)
+
+
+# ---------------------------------------------------------------- the command line
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    """Run the command line in this process: (exit code, stdout, stderr)."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["covary", *map(str, arguments)])
+        code = _run()
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def csv(table, tmp_path):
+    path = tmp_path / "table.csv"
+    names = ["a", "[bold]b[/bold]", "c", "d", "e"]
+    pd.DataFrame(table, columns=names).to_csv(path, index=False)
+    return path
+
+
+def unwrapped(text):
+    return " ".join(text.split())
+
+
+def test_the_command_says_what_the_function_returns(command, csv):
+    code, out, err = command("test", csv, "-c", "a,[bold]b[/bold]", "-n", 39, "--seed", 5)
+    result = covary.test(csv, ["a", "[bold]b[/bold]"], permutations=39, seed=5)
+    assert code == 0
+    assert unwrapped(out) == unwrapped(str(result))
+    assert "[bold]b[/bold]" in out, "names are not markup"
+    assert all(line.startswith("covary: ") for line in err.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ((), {}),
+        (("--target", "e"), {"target": "e"}),
+        (("--level", "0.05"), {"level": 0.05}),
+        (("--measure", "uds", "--set", "beta=5"), {"measure": "uds", "beta": 5}),
+        (("-c", "a,c", "--target", "d"), {"columns": ["a", "c"], "target": "d"}),
+        (("--jobs", "2"), {}),
+    ],
+)
+def test_the_command_prints_json(command, csv, arguments, options):
+    code, out, _ = command("test", csv, "-n", 45, "--json", *arguments)
+    assert code == 0
+    assert json.loads(out) == covary.test(csv, permutations=45, **options).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--target", "f"), "no column 'f'"),
+        (("-c", "a"), "at least two columns"),
+        (("--set", "beta=3"), "'uds-chance' has no parameter 'beta'"),
+        (("--engine", "nowhere"), "no engine 'nowhere'"),
+    ],
+)
+def test_an_error_of_the_command_is_one_line(command, csv, arguments, words):
+    code, out, err = command("test", csv, *arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith("covary: ")
+    assert err.count("\n") == 1
+    assert words in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--level", "0"), ("--level", "1"), ("-n", "0"), ("--seed", "-1"), ("--target",)],
+)
+def test_misuse_of_the_command_is_told(command, csv, arguments):
+    code, out, err = command("test", csv, *arguments)
+    assert (code, out) == (2, "")
+    assert "Error" in err
+
+
+def test_a_file_that_is_not_there_is_one_line(command, tmp_path):
+    code, out, err = command("test", tmp_path / "none.csv")
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 1
+
+
+def test_the_search_command_prints_p_values(command, csv):
+    search = ("search", csv, "--max-size", 3, "--permutations", 39, "--jobs", 1)
+    code, out, _ = command(*search)
+    result = covary.search(csv, max_size=3, permutations=39)
+    assert code == 0
+    flat = unwrapped(out)
+    for line in result.tests.explained(result.scored):
+        assert unwrapped(line) in flat
+    for word in (" p ", " q ", " family "):
+        assert word in out
+    assert "adds nothing to its parts" in out
+    code, out, _ = command(*search, "--json")
+    assert code == 0
+    assert json.loads(out) == json.loads(result.to_json())
+    assert json.loads(out)["tests"]["permutations"] == 39
+
+
+def test_the_search_command_resumes_with_tests(command, csv, tmp_path):
+    run = tmp_path / "run.covary"
+    search = ("search", csv, "--max-size", 2, "--jobs", 1, "--json", "--run", run)
+    assert command(*search)[0] == 0
+    code, out, _ = command(*search, "--resume", "--permutations", 19, "--seed", 8)
+    assert code == 0
+    expected = covary.search(csv, max_size=2, permutations=19, seed=8)
+    assert json.loads(out) == json.loads(expected.to_json())
+    code, out, err = command(*search, "--resume", "--permutations", 19, "--seed", 9)
+    assert (code, out) == (1, "")
+    assert "seed is 8 there and 9 here" in err
+    assert err.count("\n") == 1
+
+
+# ---------------------------------------------------------------- noise, and what is none
+
+DRAWS = {
+    "normal": lambda rng, m: rng.normal(size=m),
+    "heavy": lambda rng, m: rng.standard_cauchy(size=m),
+    "tied": lambda rng, m: rng.integers(0, rng.integers(2, 8), size=m).astype(float),
+    "gaps": lambda rng, m: np.where(rng.random(m) < 0.2, nan, rng.normal(size=m)),
+}
+
+
+def independent(rng, kind, m, d):
+    """A table of independent columns; of all kinds, if mixed."""
+    kinds = rng.choice(list(DRAWS), size=d) if kind == "mixed" else [kind] * d
+    return np.column_stack([DRAWS[each](rng, m) for each in kinds])
+
+
+def most_of(n, level, confidence):
+    """The most of n that may be rejected at a level, with such confidence on both sides."""
+    return int(stats.binom.ppf(1 - (1 - confidence) / 2, n, level))
+
+
+def least_of(n, level, confidence):
+    return int(stats.binom.ppf((1 - confidence) / 2, n, level))
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_noise_is_rejected_as_often_as_the_level_says(name):
+    rng = np.random.default_rng(11)
+    n_tables = 120
+    rejected = 0
+    for number in range(n_tables):
+        kind = ("normal", "heavy", "tied", "gaps", "mixed")[number % 5]
+        cells = independent(rng, kind, int(rng.integers(12, 50)), int(rng.integers(2, 4)))
+        target = (None, 0)[number % 2]
+        result = checked(cells, measure=name, target=target, permutations=19, seed=number)
+        rejected += result.pvalue <= 0.05
+    assert rejected <= most_of(n_tables, 0.05, 0.999)
+
+
+def test_evidence_of_noise_is_rejected_not_less_often_either():
+    """Without ties nothing is lost: exactly one in twenty, but for chance."""
+    rng = np.random.default_rng(4)
+    pvalues = [
+        checked(independent(rng, "normal", 40, 2), permutations=19, seed=k).pvalue
+        for k in range(200)
+    ]
+    rejected = sum(p <= 0.05 for p in pvalues)
+    assert least_of(200, 0.05, 0.999) <= rejected <= most_of(200, 0.05, 0.999)
+    assert stats.kstest(np.array(pvalues) - rng.random(200) / 20, "uniform").pvalue > 0.001
+
+
+def test_searches_of_noise_find_nothing():
+    rng = np.random.default_rng(8)
+    n_tables = 40
+    by_family = by_q = 0
+    for number in range(n_tables):
+        cells = independent(rng, "mixed", 40, 4)
+        found = searched(cells, permutations=19, max_size=3, seed=number)
+        by_family += any(each.family_pvalue <= 0.05 for each in found)
+        by_q += any(each.qvalue <= 0.05 for each in found)
+    assert by_family <= most_of(n_tables, 0.05, 0.999)
+    assert by_q <= most_of(n_tables, 0.05, 0.999)
+
+
+SIZES = list(itertools.product((50, 200, 1000), (2, 3, 4, 5, 6)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("how", ["fixed", "sequential", "target"])
+def test_noise_of_any_size_and_shape_is_rejected_at_the_level(name, how):
+    rng = np.random.default_rng([ord(letter) for letter in name + how])
+    rejected = n_tables = 0
+    for kind, (m, d), _ in itertools.product(
+        ("normal", "heavy", "tied", "mixed"), SIZES, range(9 if how == "fixed" else 3)
+    ):
+        cells = independent(rng, kind, m, d)
+        options = {"target": 0} if how == "target" else {}
+        if how == "target" and d > 2:
+            cells[:, 2] = cells[:, 1] + 0.1 * cells[:, 2]  # the others may depend on each other
+        if how == "sequential":
+            options |= {"level": 0.05, "permutations": 199}
+        p = checked(cells, measure=name, seed=n_tables, **options).pvalue
+        rejected += p <= 0.05
+        n_tables += 1
+    assert n_tables >= (500 if how == "fixed" else 150)
+    assert rejected <= most_of(n_tables, 0.05, 0.99)
+    if name == "uds-chance":
+        assert rejected >= least_of(n_tables, 0.05, 0.999)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("target", [None, 0])
+def test_a_search_of_noise_has_a_false_set_in_one_of_twenty_tables(name, target):
+    rng = np.random.default_rng(5)
+    n_tables = 200
+    by_family = by_q = 0
+    for number in range(n_tables):
+        cells = independent(rng, ("normal", "heavy", "tied", "mixed")[number % 4], 60, 6)
+        assert all(naive_chance.varies(column) for column in listed(cells))
+        found = searched(cells, measure=name, target=target, max_size=3, top=20, seed=number)
+        by_family += any(each.family_pvalue <= 0.05 for each in found)
+        by_q += any(each.qvalue <= 0.05 for each in found)
+    assert by_family <= most_of(n_tables, 0.05, 0.99)
+    assert by_q <= most_of(n_tables, 0.05, 0.99)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["normal", "heavy", "tied"])
+def test_the_increment_test_marks_a_pair_with_noise(kind):
+    """The noise is the last column, or one of the others: neither adds anything."""
+    rng = np.random.default_rng(0)
+    n_tables, unmarked = 200, [0, 0]
+    for number in range(n_tables):
+        cells = independent(rng, kind, 300, 3)
+        cells[:, 1] = cells[:, 0] + 0.5 * cells[:, 1]
+        for at, target in enumerate((1, 2)):
+            unmarked[at] += increment(cells, seed=number, target=target) <= 0.05
+    assert max(unmarked) <= most_of(n_tables, 0.05, 0.99)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEASURES)
+def test_the_increment_test_does_not_mark_what_takes_all(name):
+    for seed in range(50):
+        for kind in ("xor", "sum"):
+            assert increment(three_columns(kind, seed, 600), seed=seed, measure=name) <= 0.01
+
+
+@pytest.mark.slow
+def test_sequential_decisions_are_those_of_all_permutations():
+    rng = np.random.default_rng(1)
+    fewer = disagree = 0
+    for number in range(300):
+        x, e = rng.normal(size=(2, 80))
+        cells = np.column_stack([x, rng.choice([0.0, 0.1, 0.2, 0.3]) * x + e])
+        fixed = checked(cells, permutations=499, seed=number)
+        early = checked(cells, permutations=499, seed=number, level=0.05)
+        assert early.null.tolist() == fixed.null[: early.permutations].tolist()
+        fewer += early.permutations < 499
+        if (early.pvalue <= 0.05) != (fixed.pvalue <= 0.05):
+            disagree += 1
+            assert 0.02 < fixed.pvalue < 0.09
+    assert fewer > 200
+    assert disagree <= 6
