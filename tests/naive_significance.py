@@ -14,6 +14,7 @@ import naive_chance
 
 FIRST_LOOK = 32
 LOOKS = 100
+LEAST_INCREMENT = 1e-6
 SPENT = Fraction(1, 1000)
 HALF_SPENT_AT = 1000
 

@@ -31,6 +31,7 @@ MAY_IMPORT = {
     "results": {"numpy", "covary.table"},
     "significance": {
         "numpy",
+        "covary.table",
         "covary.kernels",
         "covary.prepare",
         "covary.measures",
@@ -49,6 +50,7 @@ MAY_IMPORT = {
         "covary.strategies",
         "covary.engines",
         "covary.runs",
+        "covary.ranking",
         "covary.results",
         "covary.searching",  # for types only
         "covary.significance",

@@ -1084,9 +1084,9 @@ def test_every_search_keeps_all_it_scores_and_resumes_from_any_part_of_it(small,
         change(path, f"DELETE FROM candidates WHERE number IN ({', '.join(map(str, numbers))})")
         assert n_candidates(path) == found["scored"] - len(numbers)
         for table in TESTED:
-            column = "number" if table != "increments" else "rank"
-            lost = {row[0] for row in whole[table] if rng.random() < share}
-            change(path, f"DELETE FROM {table} WHERE {column} IN ({', '.join(map(str, lost))})")
+            column = "number" if table != "increments" else "columns"
+            lost = {repr(row[0]) for row in whole[table] if rng.random() < share}
+            change(path, f"DELETE FROM {table} WHERE {column} IN ({', '.join(lost)})")
         code, again, _ = covary(*search, "--resume")
         assert (code, again) == (0, out)
         assert contents(path) == whole

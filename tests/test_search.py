@@ -528,7 +528,7 @@ def test_two_columns_are_a_search_of_one_pair():
 def test_columns_that_never_vary_are_not_searched():
     x = np.random.default_rng(0).random(200)
     cells = np.column_stack([np.ones(200), x, np.full(200, np.nan), x**2])
-    with pytest.warns(covary.CovaryWarning, match="since it never varies: 'x0', 'x2'"):
+    with pytest.warns(covary.CovaryWarning, match="never varies, .*: 'x0', 'x2'"):
         found = covary.search(cells)
     assert [positions(each) for each in found] == [(1, 3)]
     with pytest.warns(covary.CovaryWarning, match="never varies"):

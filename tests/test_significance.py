@@ -31,6 +31,7 @@ from covary.errors import ColumnError, ParameterError, RunError, TableError
 from covary.measures import Measure, all_measures, find_measure
 from covary.measures.strengths import StrengthScorer
 from covary.prepare import prepare
+from covary.search_tests import SearchJob, search_shuffled
 from covary.significance import arrangements, corrections, increments, permutation
 from covary.significance.stopping import Stopping
 
@@ -639,7 +640,7 @@ def test_values_stay_in_their_cells(table):
     expected = naive.finest_cells(columns)
     pairs = set(zip(cells.cells.tolist(), expected, strict=True))
     assert len(pairs) == len(set(expected)) == cells.n_cells[-1]
-    for lines in increments._shuffles_inside(cells.cells, np.random.default_rng(0)):
+    for lines in increments._shuffles_inside(cells.cells, np.random.default_rng(0), 199):
         for rows in lines[:5]:
             assert sorted(rows.tolist()) == list(range(len(table)))
             assert cells.cells[rows].tolist() == cells.cells.tolist()
@@ -649,7 +650,7 @@ def test_inside_a_cell_every_order_is_as_likely():
     cells = np.array([1, 0, 1, 0, 1], np.uint16)
     counts = {}
     for seed in range(20):
-        for lines in increments._shuffles_inside(cells, np.random.default_rng(seed)):
+        for lines in increments._shuffles_inside(cells, np.random.default_rng(seed), 199):
             for rows in lines.tolist():
                 counts[tuple(rows)] = counts.get(tuple(rows), 0) + 1
     assert len(counts) == 12
@@ -662,12 +663,13 @@ def few_permutations(monkeypatch):
     used = []
     original = increments._shuffles_inside
 
-    def watched(cells, rng):
-        for lines in original(cells, rng):
+    def watched(cells, rng, number):
+        for lines in original(cells, rng, number):
             used.append(lines.copy())
             yield lines
 
     monkeypatch.setattr(increments, "PERMUTATIONS", 24)
+    monkeypatch.setattr(increments, "IN_ALL", 24)
     monkeypatch.setattr(increments, "_shuffles_inside", watched)
     return used
 
@@ -710,15 +712,26 @@ def test_the_statistic_of_increments_is_the_naive_one(kind, tied, few_permutatio
         tail = min(stats.pearson3.sf(out, skew), 1 / 25)
         # Beyond that, how ties are interpolated tells in the tail.
         if tail > 1e-8:
+            tail = max(tail, naive.LEAST_INCREMENT)
             assert math.log(found) == pytest.approx(math.log(tail), rel=0.1)
         else:
-            assert found < 1e-6
+            assert found == naive.LEAST_INCREMENT
+
+
+@pytest.mark.parametrize(("kind", "used"), [("noise", 24), ("xor", 70)])
+def test_what_few_permutations_reach_is_permuted_more(kind, used, few_permutations, monkeypatch):
+    monkeypatch.setattr(increments, "IN_ALL", 70)
+    table = three_columns(kind, 1)
+    p = increments._pvalue(prepare(table), 2, 0, cut(table, [0, 1]), cut(table, [1]), seed=0)
+    assert sum(map(len, few_permutations)) == used
+    assert p > 5 / 25 if kind == "noise" else p <= 1 / 71
 
 
 @pytest.mark.parametrize("kind", ["noise", "sum", "xor", "of one"])
 @pytest.mark.parametrize("target", [None, 2])
 @pytest.mark.parametrize("name", MEASURES)
-def test_the_largest_p_value_of_all_that_may_be_spared_counts(kind, target, name):
+def test_the_largest_p_value_of_all_that_may_be_spared_counts(kind, target, name, monkeypatch):
+    monkeypatch.setattr(increments, "LEAST", 1e-300)
     measure = find_measure(name)
     differ = 0
     for seed in range(4):
@@ -967,6 +980,7 @@ def test_the_order_of_rows_does_not_matter_to_the_statistic(name, table, seed, w
 )
 def test_every_p_value_is_one(name, table, permutations, level, target):
     assume(all(naive_chance.varies(column) for column in listed(table)))
+    assume(level is None or level * (permutations + 1) >= 1)
     options = {"permutations": permutations, "level": level, "target": target, "measure": name}
     result = checked(table, **options)
     assert 0 < result.pvalue <= 1
@@ -1024,18 +1038,20 @@ def test_a_result_in_words_and_as_a_dictionary(table):
     result = checked(table, [0, 1], seed=3)
     assert str(result).splitlines() == [
         f"uds-chance = {result.score:.4f}, p = 0.0250 for x0, x1",
-        "  39 permutations, every column permuted by itself (120 rows, seed 3)",
+        "  p is the chance of as much evidence if the columns were independent of each other",
+        "  39 permutations, every column by itself (120 rows, seed 3)",
     ]
     told = result.to_dict()
     assert json.loads(json.dumps(told)) == told
     assert set(told) == {
         "columns", "target", "score", "statistic", "pvalue", "permutations", "exact", "measure",
-        "rows", "seed",
+        "rows", "seed", "level",
     }  # fmt: skip
+    assert json.loads(result.to_json()) == told
     assert told["columns"] == ["x0", "x1"]
     toward = str(checked(table, [0, 1], target=1))
     assert "for x1 given x0\n" in toward
-    assert "x1 permuted against the others" in toward
+    assert "x1 against the others" in toward
     exact = str(checked(np.column_stack([np.arange(5.0), np.arange(5.0)]), permutations=119))
     assert "all 119 other arrangements of the values" in exact
     assert "(5 rows, exact)" in exact
@@ -1304,7 +1320,7 @@ def test_a_tested_search_in_words(found):
     told = found.tests.explained(found.scored, found.target)
     assert lines[-4:] == told
     assert told[0].startswith("p: ")
-    assert "up to 60 tables with its columns permuted; not corrected for the search" in told[0]
+    assert "up to 60 tables with its columns permuted, not corrected for the search" in told[0]
     assert told[1].startswith("q: ")
     assert f"all of {found.scored:,} scored sets (Benjamini-Hochberg)" in told[1]
     assert told[2].startswith("family: ")
@@ -1320,6 +1336,68 @@ def test_one_of_anything_is_said_as_one():
     words = str(searched(cells, permutations=9))
     assert " 1 sets" not in words
     assert " 1 shuffled tables" not in words
+
+
+def test_a_sifted_search_lists_only_what_is_more_than_its_parts(table, tmp_path):
+    whole = searched(table, max_size=3, seed=1, top=10**6)
+    assert any(each.adds_nothing for each in whole)
+    sifted = searched(table, max_size=3, seed=1, sift=True, top=4)
+    expected = [each.columns for each in whole if not each.adds_nothing]
+    assert [each.columns for each in sifted] == expected[:4]
+    assert not any(each.adds_nothing for each in sifted)
+    # Without other tests, and from a run file, the same.
+    options = {"max_size": 3, "seed": 1, "sift": True, "top": 4, "run": tmp_path / "r.covary"}
+    plain = covary.search(table, **options)
+    assert [each.columns for each in plain] == expected[:4]
+    assert covary.search(table, **options, resume=True) == plain
+    with pytest.raises(RunError, match="seed is 1 there and 2 here"):
+        covary.search(table, **{**options, "seed": 2}, resume=True)
+    with pytest.raises(ParameterError, match="choose one of them"):
+        covary.search(table, sift=True, prune=True)
+
+
+def test_many_rows_are_drawn_for_the_increment_test(monkeypatch):
+    rng = np.random.default_rng(3)
+    a, b, noise = rng.normal(size=(3, 900))
+    table = np.column_stack([noise, a, b, a + b])
+    monkeypatch.setattr(increments, "MOST_ROWS", 300)
+    for columns, target in (((1, 2, 3), None), ((1, 2, 3), 3), ((0, 1, 3), 3)):
+        one = increments.Increment(columns, target)
+        p = [increments.increment_pvalue(UDSChance(), prepare(table), 5, one) for _ in range(2)]
+        assert p[0] == p[1]
+        assert (p[0] < 0.001) == (0 not in columns)
+
+
+def test_a_level_that_cannot_be_reached_is_refused(table):
+    with pytest.raises(ParameterError, match=r"as low as level=0.01: take at least 99 perm"):
+        covary.test(table, permutations=98, level=0.01)
+    covary.test(table, [0, 1], permutations=99, level=0.01)
+
+
+def test_the_side_of_the_level_is_told(table):
+    words = str(covary.test(table, [0, 1], permutations=999, level=0.05))
+    assert words.endswith("; then it was clear that p is at most 0.05")
+    alone = np.random.default_rng(0).normal(size=(120, 2))
+    assert "; then it was clear that p is above 0.05" in str(covary.test(alone, level=0.05))
+    assert "clear" not in str(covary.test(table, [0, 1], permutations=39))
+
+
+def test_an_interrupt_does_not_wait_for_a_whole_search(table):
+    """A search of a shuffled table stops between two conditions when nobody waits for it."""
+    job = SearchJob(
+        prepare(table),
+        UDSChance(),
+        covary.strategies.find_strategy("exhaustive", max_size=4),
+        np.arange(5, dtype=np.int32),
+        None,
+        np.zeros(1),
+        arrangements.Shuffles(len(table), (1, 2, 3, 4), 0),
+    )
+    with covary.engines.Threads(1).session(job) as session:
+        assert next(iter(session.run(search_shuffled, [0])))[1][0].scored == 25
+        session.given_up.set()
+        with pytest.raises(RuntimeError, match="given up"):
+            next(iter(session.run(search_shuffled, [0])))
 
 
 def test_a_target_search_is_tested_toward_the_target(table):
@@ -1553,7 +1631,7 @@ def test_interrupted_tests_tell_what_they_know(stage, table):
     assert not result.tests.complete
     assert all(each.qvalue is each.family_pvalue is None for each in result)
     assert any(each.pvalue is None for each in result) == (stage == "permutations")
-    assert "testing was interrupted: what is missing was not computed" in str(result)
+    assert "testing was interrupted: p is rough, and the rest is missing" in str(result)
     assert json.loads(result.to_json())["tests"]["complete"] is False
 
 

@@ -128,9 +128,9 @@ def test(
         How many permutations.
     level : float, optional
         Stop as soon as it is clear on which side of this level the p-value lies: often after 32
-        to 200 permutations. The decision differs from that of endlessly many permutations with a
-        chance of at most 0.001 on either side, and the p-value takes the stopping into account,
-        see :doc:`/significance`.
+        to 200 permutations. Where it stops before the last one, endlessly many would decide
+        otherwise with a chance of at most 0.001. The p-value takes the stopping into account, see
+        :doc:`/significance`.
     seed : int
         Of the permutations: the same seed, the same p-value, on any engine.
     engine, n_jobs
@@ -150,7 +150,8 @@ def test(
     >>> x, noise = rng.random(200), rng.random(200)
     >>> print(covary.test(np.column_stack([x, (x - 0.5)**2 + noise / 10])))
     uds-chance = 0.6317, p = 0.0010 for x0, x1
-      999 permutations, every column permuted by itself (200 rows, seed 0)
+      p is the chance of as much evidence if the columns were independent of each other
+      999 permutations, every column by itself (200 rows, seed 0)
     >>> covary.test(np.column_stack([x, noise])).pvalue > 0.05
     True
 
@@ -260,6 +261,7 @@ def search(
     beam: int | None = None,
     parents: Literal["all", "one"] | None = None,
     prune: bool = False,
+    sift: bool = False,
     top: int = 100,
     permutations: int = 0,
     seed: int = 0,
@@ -290,6 +292,9 @@ def search(
         kept ("all", the default), or if one was.
     prune : bool
         Whether to leave out a set if a superset of it scores at least as high.
+    sift : bool
+        Whether to leave out sets that add nothing to their parts: that score high only because of
+        what is in them, such as a strong pair. See :doc:`/significance`.
     top : int
         How many sets to return.
     permutations : int
@@ -307,8 +312,8 @@ def search(
     resume : bool
         Whether to go on with a run file that is there, or start it if it is not.
     on_progress : callable, optional
-        Told the stage ("pairs", "sets of 3", ..., "permutations", "shuffled tables"), how much of
-        it is done, and how much there is.
+        Told the stage ("pairs", "sets of 3", ..., and with tests "permutations", "sets against
+        their parts", "shuffled tables"), how much of it is done, and how much there is.
 
     Returns
     -------
@@ -337,6 +342,7 @@ def search(
         target=target,
         top=top,
         prune=prune,
+        sift=sift,
         permutations=permutations,
         seed=seed,
     )

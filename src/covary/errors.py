@@ -7,6 +7,7 @@ same voice. Nothing else in the package composes such a message.
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import sys
 import warnings
@@ -294,6 +295,20 @@ def unknown_parameter(
     return ParameterError(f"{kind} '{of}' has no parameter '{name}': {has}.{hint}")
 
 
+def too_few_permutations(permutations: int, level: float) -> ParameterError:
+    return ParameterError(
+        f"with permutations={permutations} no p-value can be as low as level={level:g}: take at "
+        f"least {math.ceil(1.0 / level) - 1:,} permutations"
+    )
+
+
+def prune_and_sift() -> ParameterError:
+    return ParameterError(
+        "prune leaves out the parts of a set, sift the sets that add nothing to their parts: "
+        "choose one of them"
+    )
+
+
 def whole_number(name: str, value: object, least: int) -> int:
     """Return a parameter that has to be a whole number, from ``least`` on."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
@@ -436,7 +451,7 @@ def left_out(names_and_reasons: Sequence[tuple[str, str]]) -> CovaryWarning:
 
 
 def never_varies(names: Sequence[str]) -> CovaryWarning:
-    return CovaryWarning(f"not searched, since it never varies: {_listed(names)}")
+    return CovaryWarning(f"never varies, so that nothing can depend on it: {_listed(names)}")
 
 
 def no_header(path: str | os.PathLike[str]) -> CovaryWarning:

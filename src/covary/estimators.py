@@ -32,7 +32,7 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     supervised : bool
         Whether ``y`` is the target: only sets of columns that explain it, ranked by how much of
         it they explain.
-    strategy, max_size, beam, parents, prune, engine, n_jobs
+    strategy, max_size, beam, parents, prune, sift, engine, n_jobs
         As for `covary.search`.
     top : int
         How many sets to find; `transform` keeps the columns that are in any of them.
@@ -79,6 +79,7 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         beam: int | None = None,
         parents: Literal["all", "one"] | None = None,
         prune: bool = False,
+        sift: bool = False,
         top: int = 10,
         permutations: int = 0,
         random_state: int = 0,
@@ -93,6 +94,7 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.beam = beam
         self.parents = parents
         self.prune = prune
+        self.sift = sift
         self.top = top
         self.permutations = permutations
         self.random_state = random_state
@@ -139,6 +141,7 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             beam=self.beam,
             parents=self.parents,
             prune=self.prune,
+            sift=self.sift,
             top=self.top,
             permutations=self.permutations,
             seed=self.random_state,

@@ -21,6 +21,10 @@ def written(pvalue: float) -> str:
     return f"{pvalue:.4f}" if pvalue >= 0.001 else f"{pvalue:.1e}"
 
 
+def _json(document: Any, options: Mapping[str, Any]) -> str:
+    return json.dumps(document, **{"allow_nan": False, "default": str, **options})
+
+
 def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' if number != 1 else ''}"
 
@@ -42,7 +46,8 @@ class Subspace:
         How likely that is by chance: for this set alone, among all sets that were scored (false
         discovery rate), and for the best of the whole search. None if not tested.
     increment_pvalue : float or None
-        How likely it is that one of its columns can be spared; None for pairs, or if not tested.
+        The p-value of the hypothesis that one of its columns can be spared; None for pairs, or if
+        not tested.
     adds_nothing : bool or None
         Whether that cannot be ruled out at the 5 % level: such a set may score high only because
         of what is in it, such as a strong pair.
@@ -97,6 +102,8 @@ class TestResult:
         How many rows the table has.
     seed : int
         Of the permutations.
+    level : float or None
+        Permuting stopped when it was clear on which side of it the p-value lies, if it did.
     """
 
     __test__: ClassVar[bool] = False  # pytest need not take it for one of its own
@@ -112,9 +119,10 @@ class TestResult:
     measure: str
     rows: int
     seed: int
+    level: float | None = None
 
     def __str__(self) -> str:
-        return "\n  ".join([self.summary(), self.explained()])
+        return "\n  ".join([self.summary(), *self.explained()])
 
     def relabelled(self, labels: Mapping[str, Any]) -> TestResult:
         """Return the same with other words for the columns."""
@@ -130,24 +138,37 @@ class TestResult:
         of = f"{printable(self.target)} given {names}" if self.target is not None else names
         return f"{self.measure} = {self.score:.4f}, p = {written(self.pvalue)} for {of}"
 
-    def explained(self) -> str:
-        """Return in words what the p-value comes from."""
+    def explained(self) -> list[str]:
+        """Return in words, one line each, what the p-value means and where it comes from."""
+        target = None if self.target is None else printable(self.target)
+        if self.permutations == 0:
+            return ["nothing can be permuted: too few of the columns vary"]
+        null = "the columns were independent of each other"
+        if target is not None:
+            null = f"{target} was independent of the others"
         kind = _counted(self.permutations, "permutation")
         if self.exact:
             kind = f"all {_counted(self.permutations, 'other arrangement')} of the values"
-        what = (
-            "every column permuted by itself"
-            if self.target is None
-            else f"{printable(self.target)} permuted against the others"
-        )
+        what = "every column by itself" if target is None else f"{target} against the others"
         how = "exact" if self.exact else f"seed {self.seed}"
-        return f"{kind}, {what} ({_counted(self.rows, 'row')}, {how})"
+        lines = [
+            f"p is the chance of as much evidence if {null}",
+            f"{kind}, {what} ({_counted(self.rows, 'row')}, {how})",
+        ]
+        if self.level is not None:
+            side = "at most" if self.pvalue <= self.level else "above"
+            lines[1] += f"; then it was clear that p is {side} {self.level:g}"
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, but for the null distribution, as JSON knows them."""
         told = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         del told["null"]
         return {**told, "columns": list(self.columns)}
+
+    def to_json(self, **options: Any) -> str:
+        """Return the same as JSON text; options go to `json.dumps`."""
+        return _json(self.to_dict(), options)
 
 
 @dataclass(frozen=True)
@@ -178,20 +199,25 @@ class TestSummary:
 
     def explained(self, scored: int, target: Any = None) -> list[str]:
         """Return in words, one line each, what the p-values mean and were corrected for."""
-        moved = "its columns" if target is None else printable(target)
+        if target is None:
+            null, moved = "its columns were independent", "its columns"
+        else:
+            null, moved = f"{printable(target)} was independent", printable(target)
         lines = [
-            f"p: for the set by itself, on up to {_counted(self.permutations, 'table')} with "
-            f"{moved} permuted; not corrected for the search"
+            f"p: chance of as much evidence if {null}, for this set alone; up to "
+            f"{_counted(self.permutations, 'table')} with {moved} permuted, not corrected for the "
+            "search",
         ]
         if not self.complete:
-            return [*lines, "testing was interrupted: what is missing was not computed"]
+            return [*lines, "testing was interrupted: p is rough, and the rest is missing"]
         return [
             *lines,
-            f"q: false discovery rate, corrected for all of {_counted(scored, 'scored set')} "
-            "(Benjamini-Hochberg)",
-            "family: for the best set of the whole search, repeated on "
+            "q: share of false sets to expect among those that score as high; corrected for all "
+            f"of {_counted(scored, 'scored set')} (Benjamini-Hochberg)",
+            "family: chance that any set scores as high in a table with nothing to find; "
+            "corrected for the whole search, repeated on "
             f"{_counted(self.searches, 'shuffled table')} (Westfall-Young)",
-            f"{ADDS_NOTHING}: one of its columns may be spared, the others put it here",
+            f"{ADDS_NOTHING}: may score high only because of what is in it, such as a strong pair",
         ]
 
 
@@ -286,4 +312,4 @@ class SearchResult:
 
     def to_json(self, **options: Any) -> str:
         """Return the result as JSON text; options go to `json.dumps`."""
-        return json.dumps(self.to_dict(), **{"allow_nan": False, "default": str, **options})
+        return _json(self.to_dict(), options)

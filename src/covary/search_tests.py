@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from covary.engines import Engine
+from covary.engines import Engine, given_up
 from covary.measures import Measure
-from covary.measures.base import here
+from covary.measures.base import Run, here
 from covary.prepare import Prepared
+from covary.ranking import Columns
 from covary.results import TestSummary
 from covary.runs import RunFile
 from covary.significance.arrangements import SEARCHES, Shuffles
@@ -74,7 +75,7 @@ def search_shuffled(job: SearchJob, numbers: Sequence[int]) -> list[Shuffled]:
 def _search(job: SearchJob, number: int) -> Shuffled:
     prepared = job.prepared.moved(job.shuffles.moves(number))
     scorer = job.measure.any_scorer(prepared, job.target)
-    run = here(scorer.shared)
+    run = _until_given_up(here(scorer.shared))
     least = job.thresholds - EQUAL * np.maximum(np.abs(job.thresholds), 1.0)
     places = np.zeros(least.size + 1, np.int64)  # how many scored between thresholds
     highest = -np.inf
@@ -93,6 +94,70 @@ def _search(job: SearchJob, number: int) -> Shuffled:
     return Shuffled(int(counts[0]), highest, counts[1:].tolist())
 
 
+def _until_given_up(run: Run) -> Run:
+    """Return what runs tasks in the same way, but stops if nobody waits for the result."""
+
+    def some(task: Any, items: Any) -> Iterator[tuple[int, Any]]:
+        for found in run(task, items):
+            if given_up():
+                raise RuntimeError("given up")
+            yield found
+
+    return some
+
+
+class Increments:
+    """Which sets of three columns or more are more than their parts, as far as it is known."""
+
+    def __init__(self, search: Search) -> None:
+        self.shared = (search.measure, search.prepared, search.seed)
+        self.target = search.target
+        self.n_columns = len(search.others) + search.fixed
+        self.raw: dict[Columns, float] = {}
+
+    def learn(
+        self,
+        sets: Sequence[Columns],
+        engine: Engine,
+        kept: RunFile | None,
+        tell: Callable[[int, int], None],
+    ) -> None:
+        """Test those of the sets that are not known yet."""
+        if kept is not None and not self.raw:
+            self.raw = kept.known_increments()
+        larger = [columns for columns in sets if len(columns) > 2]
+        todo = [columns for columns in larger if columns not in self.raw]
+        if not todo:
+            return
+        _, prepared, _ = self.shared
+        _ = prepared.ranked, prepared.grids  # computed here, before the workers get it
+        items = [Increment(columns, self.target) for columns in todo]
+        done = len(larger) - len(todo)
+        with engine.session(self.shared) as session:
+            for first, pvalues in session.run(increment_pvalues, items):
+                new = dict(zip(todo[first:], pvalues.tolist(), strict=False))
+                self.raw.update(new)
+                done += len(new)
+                if kept is not None:
+                    kept.save_increments(new)
+                tell(done, len(larger))
+
+    def pvalue(self, columns: Columns) -> float | None:
+        """Return the p-value of the hypothesis that one of its columns can be spared.
+
+        A column that was added is the best of many: the p-value is times as many. None for pairs,
+        or if not known.
+        """
+        if columns not in self.raw:
+            return None
+        return min(1.0, self.raw[columns] * (self.n_columns - len(columns) + 1))
+
+    def adds_nothing(self, columns: Columns) -> bool | None:
+        """Return whether it cannot be ruled out that one of its columns can be spared."""
+        pvalue = self.pvalue(columns)
+        return None if pvalue is None else pvalue > LEVEL
+
+
 class SearchTests:
     """The tests of what a search found, and what is known of them so far."""
 
@@ -109,7 +174,7 @@ class SearchTests:
         self.sets = tuple(columns for columns, _ in found)
         self.scores = np.array([score for _, score in found])
         self.null: Null | None = None
-        self.increments = np.full(len(found), np.nan)
+        self.increments = search.increments
         self.shuffled: list[Shuffled] = []
         self.complete = False
 
@@ -119,7 +184,8 @@ class SearchTests:
         """Test to the end, or until interrupted; what the run file knows is not computed again."""
         try:
             self._test_sets(engine, kept, on_progress)
-            self._test_increments(engine, kept, on_progress)
+            tell = teller("sets against their parts", on_progress)
+            self.increments.learn(self.sets, engine, kept, tell)
             self._search_shuffled(engine, kept, on_progress)
         finally:
             if kept is not None:
@@ -142,35 +208,12 @@ class SearchTests:
             self.null.grow(
                 session.run,
                 None if kept is None else kept.save_permutations,
-                _teller("permutations", on_progress),
+                teller("permutations", on_progress),
             )
 
     def _moving(self, columns: Sequence[int]) -> tuple[int, ...]:
         """Return which columns have to move, of some that are independent of each other."""
         return tuple(columns) if self.target is None else (self.target,)
-
-    def _test_increments(
-        self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None
-    ) -> None:
-        """Tell which of the larger sets are more than their parts."""
-        if kept is not None:
-            self.increments = kept.known_increments(len(self.sets))
-        larger = [at for at, columns in enumerate(self.sets) if len(columns) > 2]
-        todo = [at for at in larger if np.isnan(self.increments[at])]
-        if not todo:
-            return
-        _ = self.prepared.ranked, self.prepared.grids  # computed here, before the workers get it
-        items = [Increment(self.sets[at], self.target) for at in todo]
-        tell = _teller("sets against their parts", on_progress)
-        done = len(larger) - len(todo)
-        with engine.session((self.measure, self.prepared, self.seed)) as session:
-            for first, pvalues in session.run(increment_pvalues, items):
-                which = todo[first : first + len(pvalues)]
-                self.increments[which] = pvalues
-                done += len(pvalues)
-                if kept is not None:
-                    kept.save_increments(which, pvalues)
-                tell(done, len(larger))
 
     def _search_shuffled(
         self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None
@@ -188,7 +231,7 @@ class SearchTests:
         )
         known = {} if kept is None else kept.known_shuffled(self._thresholds.size)
         results = {number: Shuffled(*each) for number, each in known.items()}
-        tell = _teller("shuffled tables", on_progress)
+        tell = teller("shuffled tables", on_progress)
         with engine.session(job) as session:
             last = 0
             while not self._enough() and last < self.searches:
@@ -260,35 +303,23 @@ class SearchTests:
         in_all = 1 + sum(each.scored for each in self.shuffled)
         counts = 1 + np.sum([each.counts for each in self.shuffled], axis=0)
         at = np.searchsorted(self._thresholds, self.scores)
-        adds = np.array([p is None or p <= LEVEL for p in self.increment_pvalues()])
+        adds = np.array([not self.increments.adds_nothing(columns) for columns in self.sets])
         ranks = np.array([np.count_nonzero(adds & at_least(self.scores, t)) for t in self.scores])
         qvalues = benjamini_hochberg(counts[at] / in_all, ranks, self.scored)
         own = np.array([1.0 if p is None else p for p in self.pvalues()])
         return [float(q) for q in np.maximum(qvalues, own)]
 
-    def increment_pvalues(self) -> list[float | None]:
-        """Return how likely it is that a set is no more than its parts; None for pairs.
-
-        A column that was added is the best of many: the p-value is times as many.
-        """
-        n_columns = len(self.others) + (self.target is not None)
-        return [
-            None if np.isnan(p) else min(1.0, float(p) * (n_columns - len(columns) + 1))
-            for columns, p in zip(self.sets, self.increments, strict=True)
-        ]
-
     def told(self) -> list[dict[str, Any]]:
         """Return what is known of each set, by the names that `Subspace` has for it."""
-        increments = self.increment_pvalues()
-        columns = {
+        fields = {
             "pvalue": self.pvalues(),
             "qvalue": self.qvalues(),
             "family_pvalue": self.family_pvalues(),
-            "increment_pvalue": increments,
-            "adds_nothing": [None if p is None else p > LEVEL for p in increments],
+            "increment_pvalue": [self.increments.pvalue(columns) for columns in self.sets],
+            "adds_nothing": [self.increments.adds_nothing(columns) for columns in self.sets],
         }
         return [
-            dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)
+            dict(zip(fields, line, strict=True)) for line in zip(*fields.values(), strict=True)
         ]
 
     def lines(self) -> list[tuple[float | None, ...]]:
@@ -300,7 +331,7 @@ class SearchTests:
                 self.pvalues(),
                 self.qvalues(),
                 self.family_pvalues(),
-                self.increment_pvalues(),
+                [self.increments.pvalue(columns) for columns in self.sets],
                 strict=True,
             )
         )
@@ -316,7 +347,9 @@ class SearchTests:
         )
 
 
-def _teller(stage: str, on_progress: OnStage | None) -> Callable[[int, int], None]:
+def teller(stage: str, on_progress: OnStage | None) -> Callable[[int, int], None]:
+    """Return what tells the progress of a stage."""
+
     def tell(done: int, total: int) -> None:
         if on_progress is not None:
             on_progress(stage, done, total)

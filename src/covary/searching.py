@@ -22,7 +22,7 @@ from covary.prepare import Prepared, prepare_toward
 from covary.ranking import Best, Found, LargestBest, SmallestBest
 from covary.results import SearchResult, Subspace
 from covary.runs import Description, RunFile
-from covary.search_tests import OnStage, SearchTests
+from covary.search_tests import Increments, OnStage, SearchTests, teller
 from covary.strategies import Batch, Strategy
 from covary.table import kind_of_frame, labels_of
 
@@ -43,6 +43,7 @@ class Search:
     top : how many sets to report
     prune : whether to leave out sets of which a superset scores at least as high; with a target,
         sets that explain no more than a part of them are left out whatever this is
+    sift : whether to leave out sets that add nothing to their parts
     permutations : how many tell at most whether a set could be chance; 0 to test nothing
     seed : of the permutations
     """
@@ -56,9 +57,12 @@ class Search:
         target: int | None = None,
         top: int = 100,
         prune: bool = False,
+        sift: bool = False,
         permutations: int = 0,
         seed: int = 0,
     ) -> None:
+        if prune and sift:
+            raise errors.prune_and_sift()
         if len(prepared.names) < 2:
             raise errors.too_few_columns(prepared.names)
         self.top = errors.whole_number("top", top, 1)
@@ -69,6 +73,7 @@ class Search:
         self.strategy = strategy
         self.target = target
         self.prune = bool(prune)
+        self.sift = bool(sift)
         self.fixed = 0 if target is None else 1
         self.scored = 0
         self._stage = ("", 0)  # the one under way, and how many sets were scored before it
@@ -85,6 +90,8 @@ class Search:
         if target is not None:
             varies[target] = False
         self.others = np.flatnonzero(varies).astype(np.int32)
+        self.increments = Increments(self)
+        self.sifted: list[Found] | None = None
         if self.n_candidates is not None and self.n_candidates > MOST_SETS:
             raise errors.too_many_sets(self.n_candidates, MOST_SETS)
 
@@ -92,7 +99,9 @@ class Search:
         pool = max(POOL, self.top)
         if self.target is not None:
             return SmallestBest(pool, self.target)
-        return LargestBest(pool) if self.prune else Best(self.top)
+        if self.prune:
+            return LargestBest(pool)
+        return Best(pool if self.sift else self.top)
 
     @property
     def n_candidates(self) -> int | None:
@@ -124,7 +133,7 @@ class Search:
         ``on_progress`` is told the stage in words, how many of its sets are scored, and how many
         it has.
         """
-        if kept is not None and self.permutations > 0:
+        if kept is not None and (self.permutations > 0 or self.sift):
             kept.begin_tests({"permutations": self.permutations, "seed": self.seed})
         scorer = self.measure.any_scorer(self.prepared, self.target)
         with engine.session(scorer.shared) as session:
@@ -135,6 +144,8 @@ class Search:
 
             self.strategy.run(len(self.others), self.fixed, score)
         self.complete = True
+        if self.sift:
+            self._sift(engine, kept, on_progress)
         if kept is not None:
             kept.keep_found(self.found())
         if self.permutations > 0 and self.found():
@@ -142,6 +153,22 @@ class Search:
             self.tests.run(engine, kept, on_progress)
         if kept is not None:
             kept.finish(self.tests.lines() if self.tests else ())
+
+    def _sift(self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None) -> None:
+        """Choose the best sets that are more than their parts; pairs always are."""
+        tell = teller("sets against their parts", on_progress)
+        chosen: list[Found] = []
+        ranked = self.best.listed(max(POOL, self.top))
+        try:
+            while ranked and len(chosen) < self.top:
+                n_next = 2 * (self.top - len(chosen))
+                some, ranked = ranked[:n_next], ranked[n_next:]
+                self.increments.learn([columns for columns, _ in some], engine, kept, tell)
+                chosen += [each for each in some if not self.increments.adds_nothing(each[0])]
+        finally:
+            if kept is not None:
+                kept.flush()
+        self.sifted = chosen[: self.top]
 
     def _teller(self, batch: Batch, on_progress: OnStage | None) -> Callable[[int], None]:
         """Return what tells progress: of the search if its end is known, else of the stage."""
@@ -204,7 +231,7 @@ class Search:
 
     def found(self) -> list[Found]:
         """Return the positions and scores of the best sets, best first."""
-        return self.best.listed(self.top)
+        return self.best.listed(self.top) if self.sifted is None else self.sifted
 
     def result(self, data: Any = None) -> SearchResult:
         """Return what was found, in terms of the data that was searched."""
@@ -240,6 +267,7 @@ class Search:
             "target": None if self.target is None else self.prepared.names[self.target],
             "top": self.top,
             "prune": self.prune,
+            "sift": self.sift,
         }
 
     def description(self) -> Description:
@@ -292,6 +320,7 @@ def plan_search(
     target: Any = None,
     top: int = 100,
     prune: bool = False,
+    sift: bool = False,
     permutations: int = 0,
     seed: int = 0,
 ) -> Search:
@@ -304,6 +333,7 @@ def plan_search(
         target=position,
         top=top,
         prune=prune,
+        sift=sift,
         permutations=permutations,
         seed=seed,
     )

@@ -63,6 +63,7 @@ class SetTest(NamedTuple):
             measure=self.measure.name,
             rows=prepared.n_rows,
             seed=self.seed,
+            level=self.level if most > tested.null.size else None,
         )
 
 
@@ -81,7 +82,12 @@ def plan_test(
         raise errors.invalid_parameter("level", "a number between 0 and 1, or None", level)
     permutations = errors.whole_number("permutations", permutations, 1)
     seed = errors.whole_number("seed", seed, 0)
+    if level is not None and (permutations + 1) * level < 1.0:
+        raise errors.too_few_permutations(permutations, level)
     prepared, position = prepare_toward(data, columns, target)
     if len(prepared.names) < 2:
         raise errors.too_few_columns(prepared.names)
+    if not prepared.varies.all():
+        constant = [name for name, v in zip(prepared.names, prepared.varies, strict=True) if not v]
+        errors.warn(errors.never_varies(constant))
     return SetTest(prepared, measure, position, permutations, level, seed)

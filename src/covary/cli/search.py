@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from covary.results import SearchResult
 
 
+# Narrower terminals have no room for bars beside p-values.
+WIDE = 100
+
+
 @click.command("search")
 @options.file
 @options.columns
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     help="Beam search: how many subsets of a set have to be kept.  [default: all]",
 )
 @click.option("--prune", is_flag=True, help="Leave out sets whose superset scores as high.")
+@click.option("--sift", is_flag=True, help="Leave out sets that add nothing to their parts.")
 @options.top(default=100, least=1, of="sets")
 @click.option(
     "--permutations",
@@ -71,6 +76,7 @@ def command(
     beam: int | None,
     parents: str | None,
     prune: bool,
+    sift: bool,
     top: int,
     permutations: int,
     seed: int,
@@ -110,6 +116,7 @@ def command(
                 target=target,
                 top=top,
                 prune=prune,
+                sift=sift,
                 permutations=permutations,
                 seed=seed,
             )
@@ -134,8 +141,6 @@ def command(
 
 def print_result(result: SearchResult) -> None:
     """Print the sets, best first; those that score 0 only as a number."""
-    from covary.results import ADDS_NOTHING
-
     out = output.console()
     out.print(output.cell(result.summary()))
     shown = [subspace for subspace in result if subspace.score > 0]
@@ -147,22 +152,30 @@ def print_result(result: SearchResult) -> None:
             )
         return
     what, columns = ("#score", "columns") if result.target is None else ("#explained", "by")
-    tested = ("#p", "#q", "#family") if result.tests else ()
-    listing = output.table("#", what, "", *tested, columns, *([""] if result.tests else []))
+    tests = result.tests
+    marked = any(subspace.adds_nothing for subspace in shown)
+    with_bar = tests is None or out.width >= WIDE
+    headings = [
+        "#",
+        what,
+        *([""] if with_bar else []),
+        *(["#p", "#q", "#family"] if tests else []),
+    ]
+    listing = output.table(*headings, columns, *([""] if marked else []))
     for rank, subspace in enumerate(shown, start=1):
         names = [name for name in subspace.columns if name != result.target]
         pvalues = (subspace.pvalue, subspace.qvalue, subspace.family_pvalue)
         listing.add_row(
             str(rank),
             f"{subspace.score:.4f}",
-            output.bar(subspace.score),
-            *([output.pvalue(p) for p in pvalues] if result.tests else []),
+            *([output.bar(subspace.score)] if with_bar else []),
+            *([output.pvalue(p) for p in pvalues] if tests else []),
             output.cell(", ".join(names)),
-            *([ADDS_NOTHING if subspace.adds_nothing else ""] if result.tests else []),
+            *(["adds nothing" if subspace.adds_nothing else ""] if marked else []),
         )
     out.print(listing)
-    if result.tests:
-        for line in result.tests.explained(result.scored, result.target):
+    if tests:
+        for line in tests.explained(result.scored, result.target)[: None if marked else 3]:
             out.print(output.cell(line), style="dim")
     rest = len(result) - len(shown)
     if rest:

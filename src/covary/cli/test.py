@@ -77,4 +77,5 @@ def command(
         return
     out = output.console()
     out.print(output.cell(result.summary()), style="bold")
-    out.print(output.cell(result.explained()))
+    for line in result.explained():
+        out.print(output.cell(line))

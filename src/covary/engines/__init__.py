@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from covary import errors
-from covary.engines.base import Engine, Session
+from covary.engines.base import Engine, Session, given_up
 from covary.engines.dask import Dask
 from covary.engines.processes import Processes
 from covary.engines.threads import Threads
 
 SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 
-__all__ = ["Dask", "Engine", "Processes", "Session", "Threads", "find_engine"]
+__all__ = ["Dask", "Engine", "Processes", "Session", "Threads", "find_engine", "given_up"]
 
 
 def find_engine(engine: Any = "threads", n_jobs: int | None = None) -> Engine:

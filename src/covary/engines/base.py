@@ -138,6 +138,21 @@ def interrupts_held_back() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
+_worker = threading.local()
+
+
+def given_up() -> bool:
+    """Return whether nobody waits any more for what this thread does: a long task may stop."""
+    event = getattr(_worker, "given_up", None)
+    return event is not None and event.is_set()
+
+
+def timed_until(given_up: threading.Event, task: Task, shared: Any, items: Any) -> Any:
+    """Do what `timed` does in a thread of this process, until it is given up."""
+    _worker.given_up = given_up
+    return timed(task, shared, items)
+
+
 def timed(task: Task, shared: Any, items: Any) -> tuple[float, Any]:
     """Return how long a task took, and what it returned."""
     begin = time.perf_counter()

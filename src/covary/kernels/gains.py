@@ -10,7 +10,7 @@ from numba import float64, int64, types, uint32, uint64
 
 from covary.kernels.chance import look_up
 from covary.kernels.grids import GRIDS, cut_along
-from covary.kernels.jit import FLOATS, WHOLES, kernel, part
+from covary.kernels.jit import FLOATS, ROWS, WHOLES, kernel, part
 
 _LINES = types.Array(types.float64, 2, "C", readonly=True)
 _ORDERS = types.Array(types.uint32, 2, "C", readonly=True)
@@ -217,11 +217,7 @@ def gains_along(grids, one, other, n_grids, targets, columns, increments, unit):
     return found[:, which], chances[:, which], freedoms[:, which]
 
 
-_MAPS = types.Array(types.uint16, 2, "C", readonly=True)
-_CELLS = types.Array(types.uint16, 1, "C", readonly=True)
-
-
-@kernel(types.float64[:, ::1](_CELLS, _MAPS, WHOLES, WHOLES, COLUMNS, WHOLES, float64))
+@kernel(types.float64[:, ::1](ROWS, _ORDERS, WHOLES, WHOLES, COLUMNS, WHOLES, float64))
 def gains_in(cells, maps, n_cells, targets, columns, increments, unit):
     """Return the explained shares that `gains` does, for any cells."""
     return gains(cells, maps, n_cells, targets, columns, increments, unit)[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, types, uint32, uint64
 
-from covary.kernels.jit import FLOATS, kernel
+from covary.kernels.jit import FLOATS, ROWS, WHOLES, kernel
 
 _LINES = types.Array(types.uint32, 2, "C", readonly=True)
 
@@ -20,6 +20,29 @@ def shuffle(uniforms):
         order[i] = order[at]
         order[at] = uint32(i)
     return order
+
+
+@kernel(types.uint32[::1](ROWS, WHOLES, FLOATS))
+def shuffle_inside(rows, starts, uniforms):
+    """Return where to move the value of each row, so that it stays in its group of rows.
+
+    Parameters
+    ----------
+    rows, starts : all rows, group by group, and where each group starts, the end included
+    uniforms : as many numbers in [0, 1) as there are rows
+
+    """
+    moved = np.empty(rows.size, np.uint32)
+    order = np.empty(rows.size, np.uint32)
+    for group in range(starts.size - 1):
+        first = starts[group]
+        for i in range(starts[group + 1] - first):
+            at = first + min(int64(uniforms[first + i] * (i + 1)), i)
+            order[first + i] = order[at]
+            order[at] = rows[first + i]
+    for i in range(rows.size):
+        moved[rows[i]] = order[i]
+    return moved
 
 
 @kernel(types.uint32[:, ::1](_LINES))

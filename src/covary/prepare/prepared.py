@@ -90,6 +90,13 @@ class Prepared:
         """Return whether a column has missing cells."""
         return bool(self.n_present[position] < self.n_rows)
 
+    def by_row(self, position: int) -> npt.NDArray[np.float64]:
+        """Return the values of a column in the order of the rows; NaN where a cell is missing."""
+        n_present = self.n_present[position]
+        values = np.full(self.n_rows, np.nan)
+        values[self.orders[position, :n_present]] = self.values[position, :n_present]
+        return values
+
     @cached_property
     def varies(self) -> npt.NDArray[np.bool_]:
         """Which columns have more than one value, or some missing cells beside the one."""

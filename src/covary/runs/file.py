@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,7 +33,8 @@ SCHEMA = {
     "permutations": "CREATE TABLE permutations "
     "(number INTEGER, rank INTEGER, evidence REAL NOT NULL, PRIMARY KEY (number, rank)) "
     "WITHOUT ROWID",
-    "increments": "CREATE TABLE increments (rank INTEGER PRIMARY KEY, pvalue REAL NOT NULL)",
+    "increments": "CREATE TABLE increments "
+    "(columns TEXT PRIMARY KEY, pvalue REAL NOT NULL) WITHOUT ROWID",
     "shuffled": "CREATE TABLE shuffled "
     "(number INTEGER PRIMARY KEY, scored INTEGER NOT NULL, highest REAL NOT NULL, "
     "counts TEXT NOT NULL)",
@@ -252,7 +254,8 @@ class RunFile:
                 "increment_pvalue = ? WHERE rank = ?",
                 [(*line, at) for at, line in enumerate(tested, start=1)],
             )
-            self._note("finished", _now())
+            if tested or "tests" not in self.facts():
+                self._note("finished", _now())
 
     def _note(self, name: str, value: Any) -> None:
         self.connection.execute(
@@ -263,7 +266,8 @@ class RunFile:
 
     def begin_tests(self, parameters: Mapping[str, Any]) -> None:
         """Note how the sets are tested; refuse if it was begun in another way."""
-        theirs = self.facts().get("tests")
+        with _told(self.path):
+            theirs = self.facts().get("tests")
         if theirs is None:
             with self._transaction():
                 self._note("tests", parameters)
@@ -275,15 +279,16 @@ class RunFile:
 
     def known_permutations(self, most: int, n_sets: int) -> npt.NDArray[np.float64]:
         """Return the evidence of sets on permuted tables, NaN where not there."""
-        rows = self._rows("SELECT number, rank, evidence FROM permutations")
-        for number, rank, value in rows:
-            if not (
-                _is_among(number, 0, most - 1) and _is_among(rank, 1, n_sets) and _is_score(value)
-            ):
-                raise errors.damaged_run(self.path, "a permutation is not what it should be")
-        evidence = np.full((1 + max((row[0] for row in rows), default=-1), n_sets), np.nan)
-        for number, rank, value in rows:
-            evidence[number, rank - 1] = value
+        last = self._rows("SELECT MAX(number) FROM permutations")[0][0]
+        n_known = last + 1 if _is_among(last, 0, most - 1) else 0
+        evidence = np.full((n_known, n_sets), np.nan)
+        with _told(self.path):
+            query = "SELECT number, rank, evidence FROM permutations"
+            for number, rank, value in self.connection.execute(query):
+                right = _is_among(number, 0, n_known - 1) and _is_among(rank, 1, n_sets)
+                if not (right and _is_score(value)):
+                    raise errors.damaged_run(self.path, "a permutation is not what it should be")
+                evidence[number, rank - 1] = value
         return evidence
 
     def save_permutations(
@@ -299,32 +304,34 @@ class RunFile:
             ),
         )
 
-    def known_increments(self, n_sets: int) -> npt.NDArray[np.float64]:
-        """Return what is known of whether sets are more than their parts, NaN where not there."""
-        pvalues = np.full(n_sets, np.nan)
-        for rank, value in self._rows("SELECT rank, pvalue FROM increments"):
-            if not (_is_among(rank, 1, n_sets) and _is_score(value) and 0.0 <= value <= 1.0):
+    def known_increments(self) -> dict[tuple[int, ...], float]:
+        """Return what is known of whether sets are more than their parts."""
+        known = {}
+        for text, value in self._rows("SELECT columns, pvalue FROM increments"):
+            columns = _list_of_numbers(text)
+            if columns is None or not (_is_score(value) and 0.0 <= value <= 1.0):
                 raise errors.damaged_run(self.path, "an increment is not what it should be")
-            pvalues[rank - 1] = value
-        return pvalues
+            known[tuple(columns)] = value
+        return known
 
-    def save_increments(self, sets: Sequence[int], pvalues: npt.NDArray[np.float64]) -> None:
+    def save_increments(self, pvalues: Mapping[tuple[int, ...], float]) -> None:
         """Keep whether sets are more than their parts."""
-        ranks = [at + 1 for at in sets]
-        self._keep("increments", zip(ranks, pvalues.tolist(), strict=True))
+        self._keep("increments", [(str(list(c)), value) for c, value in pvalues.items()])
 
     def known_shuffled(self, n_sets: int) -> dict[int, tuple[int, float, list[int]]]:
         """Return by number what searches of shuffled tables found."""
         known = {}
         for number, scored, highest, counts in self._rows("SELECT * FROM shuffled"):
-            try:
-                above = json.loads(counts)
-            except (ValueError, TypeError, RecursionError):
-                above = None
-            whole = isinstance(above, list) and all(isinstance(each, int) for each in above)
-            if not (
-                whole and len(above) == n_sets and isinstance(scored, int) and _is_score(highest)
-            ):
+            above = _list_of_numbers(counts) or []
+            right = [
+                len(above) == n_sets,
+                above == sorted(above, reverse=True),
+                _is_among(number, 0, sys.maxsize),
+                _is_among(scored, max([1, *above]), sys.maxsize),
+                min([0, *above]) == 0,
+                _is_score(highest),
+            ]
+            if not all(right):
                 raise errors.damaged_run(self.path, "a shuffled table is not what it should be")
             known[int(number)] = (int(scored), float(highest), above)
         return known
@@ -435,6 +442,16 @@ def _different_parameters(facts: Mapping[str, Any], parameters: Mapping[str, Any
 
 def _shown(value: Any) -> str:
     return str(value) if isinstance(value, (str, dict)) else json.dumps(value)
+
+
+def _list_of_numbers(text: object) -> list[int] | None:
+    """Return a list of whole numbers that was written as text, or None if it is none."""
+    try:
+        numbers = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return None
+    is_list = isinstance(numbers, list) and all(type(number) is int for number in numbers)
+    return numbers if is_list else None
 
 
 def _is_among(number: object, least: int, most: int) -> bool:

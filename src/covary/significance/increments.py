@@ -23,16 +23,24 @@ from covary.prepare import Prepared
 from covary.prepare.grids import Grids
 from covary.significance.arrangements import INCREMENTS
 from covary.significance.permutation import at_least
+from covary.table import Column, Table
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.uint32]
 
+# So many permutations, and so many in all if at most a few of the first are as high.
 PERMUTATIONS = 199
+IN_ALL = 999
+CLOSE_LOOK = 4
+# No smaller p-value is told: so far out the tail is a guess.
+LEAST = 1e-6
 # A cell of a grid should hold at least about so many rows.
 ROWS_PER_CELL = 6
-# Cells are numbered by 16 bits.
+# Finer grids would take longer and tell no more.
 MOST_CELLS = 1 << 15
+# Of more rows, so many are drawn: they tell as well whether a column can be spared.
+MOST_ROWS = 20_000
 
 
 class Increment(NamedTuple):
@@ -53,6 +61,8 @@ def increment_pvalue(measure: Measure, prepared: Prepared, seed: int, one: Incre
     It is 1, without a test, if grids that use all the others explain no more of the last column
     than those that do without one of them, however fine.
     """
+    if prepared.n_rows > MOST_ROWS:
+        return increment_pvalue(measure, *_drawn(prepared, one, seed))
     if one.target is not None:
         others, last = [c for c in one.columns if c != one.target], one.target
     else:
@@ -69,6 +79,17 @@ def increment_pvalue(measure: Measure, prepared: Prepared, seed: int, one: Incre
     return max(_pvalue(prepared, last, spared, with_all, rest, seed) for spared, rest in tests)
 
 
+def _drawn(prepared: Prepared, one: Increment, seed: int) -> tuple[Prepared, int, Increment]:
+    """Return some rows of the columns of a set, the seed, and the set among those columns."""
+    key = (INCREMENTS, *one.columns)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+    rows = np.sort(rng.choice(prepared.n_rows, MOST_ROWS, replace=False))
+    drawn = [Column(prepared.names[c], prepared.by_row(c)[rows]) for c in one.columns]
+    target = None if one.target is None else one.columns.index(one.target)
+    among = Increment(tuple(range(len(drawn))), target)
+    return Prepared(Table(tuple(drawn), MOST_ROWS)), seed, among
+
+
 def _pvalue(
     prepared: Prepared, last: int, spared: int, with_all: _Cells, rest: _Cells, seed: int
 ) -> float:
@@ -78,15 +99,28 @@ def _pvalue(
     # That the last column moves is as good as that the spared one moves back.
     turned = _cut(prepared, [*rest.columns, last])
     lines = [np.hstack([with_all.gains(last), turned.gains(spared)])]
-    for rows in _shuffles_inside(rest.cells, rng):
-        moved = with_all.gains(last, rows), turned.gains(spared, kernels.shuffling.invert(rows))
-        lines.append(np.hstack(moved))
-    gains = np.vstack(lines)
-    # Observed and permuted are treated alike, so that they stay exchangeable.
+
+    def permute(number: int) -> Floats:
+        """Return how far out the observed line is, and each permuted one, with so many more."""
+        for rows in _shuffles_inside(rest.cells, rng, number):
+            back = kernels.shuffling.invert(rows)
+            lines.append(np.hstack([with_all.gains(last, rows), turned.gains(spared, back)]))
+        return _how_far_out(np.vstack(lines))
+
+    told = permute(PERMUTATIONS)
+    if np.count_nonzero(at_least(told[1:], told[0])) <= CLOSE_LOOK:
+        told = permute(IN_ALL - PERMUTATIONS)
+    return _tail(float(told[0]), told[1:])
+
+
+def _how_far_out(gains: Floats) -> Floats:
+    """Return one figure for each line, large if its gains stand out from those of all lines.
+
+    Observed and permuted lines are treated alike, so that they stay exchangeable.
+    """
     spread = gains.std(axis=0)
     standard = (gains - gains.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    told = np.log(np.mean(np.exp(standard), axis=1))
-    return _tail(float(told[0]), told[1:])
+    return np.asarray(np.log(np.mean(np.exp(standard), axis=1)))
 
 
 class _Cells(NamedTuple):
@@ -101,8 +135,8 @@ class _Cells(NamedTuple):
 
     prepared: Prepared
     columns: list[int]
-    cells: npt.NDArray[np.uint16]
-    maps: npt.NDArray[np.uint16]
+    cells: Rows
+    maps: Rows
     n_cells: Numbers
 
     def gains(self, target: int, rows: Rows | None = None) -> Floats:
@@ -133,10 +167,10 @@ def _cut(prepared: Prepared, columns: list[int]) -> _Cells:
     cells_of = [_cells_at(grids, columns, level) for level in levels or [0]]
     finest = cells_of[-1]
     n_cells = np.array([cells.max() + 1 for cells in cells_of])
-    maps = np.zeros((len(cells_of), n_cells[-1]), np.uint16)
+    maps = np.zeros((len(cells_of), n_cells[-1]), np.uint32)
     for line, cells in zip(maps, cells_of, strict=True):
         line[finest] = cells
-    return _Cells(prepared, columns, finest.astype(np.uint16), maps, n_cells)
+    return _Cells(prepared, columns, finest.astype(np.uint32), maps, n_cells)
 
 
 def _cells_at(grids: Grids, columns: list[int], level: int) -> Numbers:
@@ -149,15 +183,14 @@ def _cells_at(grids: Grids, columns: list[int], level: int) -> Numbers:
     return cells
 
 
-def _shuffles_inside(cells: npt.NDArray[np.uint16], rng: np.random.Generator) -> Iterator[Rows]:
-    """Yield ways to move values that leave each in its cell, some at a time."""
-    by_cell = np.argsort(cells, kind="stable")
+def _shuffles_inside(cells: Rows, rng: np.random.Generator, number: int) -> Iterator[Rows]:
+    """Yield so many ways to move values that leave each in its cell, some at a time."""
+    by_cell = np.argsort(cells, kind="stable").astype(np.uint32)
+    starts = np.append(0, np.cumsum(np.bincount(cells)))
     at_a_time = max(1, CELLS_AT_A_TIME // cells.size)
-    for first in range(0, PERMUTATIONS, at_a_time):
-        shuffles = np.empty((min(at_a_time, PERMUTATIONS - first), cells.size), np.uint32)
-        for line in shuffles:
-            line[by_cell] = np.argsort(cells + rng.random(cells.size))
-        yield shuffles
+    for first in range(0, number, at_a_time):
+        uniforms = rng.random((min(at_a_time, number - first), cells.size))
+        yield np.array([kernels.shuffling.shuffle_inside(by_cell, starts, u) for u in uniforms])
 
 
 def _tail(observed: float, null: Floats) -> float:
@@ -176,4 +209,4 @@ def _tail(observed: float, null: Floats) -> float:
     out = (observed - float(null.mean())) / float(null.std())
     bend = np.cbrt(1.0 + skewness * out / 2.0)
     normal = (bend - 1.0 + skewness**2 / 36.0) * 6.0 / skewness
-    return min(0.5 * math.erfc(normal / math.sqrt(2.0)), least)
+    return max(min(0.5 * math.erfc(normal / math.sqrt(2.0)), least), LEAST)

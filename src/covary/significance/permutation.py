@@ -156,12 +156,13 @@ class Null:
         return at_least(self.values[:end, at], self.observed[at])
 
     def tested(self, at: int) -> Tested | None:
-        """Return the result of a set, or None if it is not known yet."""
+        """Return the result of a set, a rough one if it needs more; None if nothing is known."""
         end = self.ends[at]
-        if end is None:
+        looked = self.looked if end is None else end
+        if looked == 0 and self.most > 0:
             return None
-        count = int(self._beaten(at, end).sum())
-        null = self.values[:end, at].copy()
-        if self.stopping is None:
-            return Tested((1 + count) / (1 + end), null)
+        count = int(self._beaten(at, looked).sum())
+        null = self.values[:looked, at].copy()
+        if self.stopping is None or end is None:
+            return Tested((1 + count) / (1 + looked), null)
         return Tested(self.stopping.pvalue(end, count), null)
