@@ -50,7 +50,7 @@ def parse() -> argparse.Namespace:
     listed = "\n".join(f"  {name:13}{about}" for name, about in SECTIONS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Time covary on this machine. Without options: under nine minutes.",
+        description="Time covary on this machine. Without options: about ten minutes.",
         epilog=f"sections:\n{listed}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
