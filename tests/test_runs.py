@@ -907,14 +907,14 @@ def test_two_searches_may_share_a_run_file(big, tmp_path):
 # ---------------------------------------------------------------- interrupted
 
 
-def n_candidates_seen(path):
+def n_candidates_seen(path, table="candidates"):
     """Return how many candidates a run file holds that is being written."""
     log = Path(f"{path}-wal")
     if not log.exists() or log.stat().st_size == 0:
         return 0  # being created: a reader would be in the way
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-            return connection.execute("SELECT count(*) FROM candidates").fetchone()[0]
+            return connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
     except sqlite3.OperationalError:
         return 0
 
@@ -925,6 +925,28 @@ def wait_until(true, process):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < give_up
         time.sleep(0.02)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize("engine", ["threads", "processes"])
+def test_tests_that_are_killed_at_every_stage_end_as_if_undisturbed(small, tmp_path, engine):
+    search = ["search", small.table, "--max-size", "3", "-n", "400", "--json", "--top", "40"]
+    code, undisturbed, _ = covary(*search, "--jobs", "2")
+    assert code == 0
+    path = tmp_path / "run.covary"
+    search += ["--engine", engine, "--jobs", "1", "--run", path, "--resume"]
+    seen = {}
+    for table in TESTED:
+        process = start(*search)
+        wait_until(lambda table=table: n_candidates_seen(path, table) > 0, process)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=PATIENCE)
+        seen[table] = len(contents(path)[table])
+    code, out, _ = run_to_the_end(*search)
+    assert (code, out) == (0, undisturbed)
+    whole = contents(path)
+    assert 0 < seen["permutations"] < len(whole["permutations"])
+    assert 0 < seen["shuffled"] < len(whole["shuffled"])
 
 
 def living(group):
