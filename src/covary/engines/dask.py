@@ -80,8 +80,8 @@ class _DaskSession(Session):
 
     def _scatter(self) -> Any:
         try:
-            # Not hashed: what is sent twice is wanted twice.
-            return self.client.scatter(self.shared, broadcast=True, hash=False)
+            # Not hashed: what is sent twice is wanted twice. In a list, as tuples are taken apart.
+            return self.client.scatter([self.shared], broadcast=True, hash=False)[0]
         except (OSError, TimeoutError):
             raise errors.lost_scheduler(self._address()) from None
 
