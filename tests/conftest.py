@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 import covary
+from covary.cli.main import _run
 
 # The first call of a kernel loads numba: no single example tells anything about time.
 settings.register_profile("covary", deadline=None)
@@ -20,6 +22,19 @@ def pytest_configure(config):
     for compiled in (KERNELS / "__pycache__").glob("*.nb[ic]"):
         if compiled.stat().st_mtime < newest:
             compiled.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def covary_command(capsys, monkeypatch):
+    """Run the command line in this process: (exit code, stdout, stderr)."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["covary", *map(str, arguments)])
+        code = _run()
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
 
 
 @pytest.fixture

@@ -15,21 +15,8 @@ from sklearn.datasets import load_breast_cancer
 
 import covary
 from covary.cli import output
-from covary.cli.main import COMMANDS, _run
+from covary.cli.main import COMMANDS
 from covary.names import printable
-
-
-@pytest.fixture
-def covary_command(capsys, monkeypatch):
-    """Run the command line in this process: (exit code, stdout, stderr)."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["covary", *map(str, arguments)])
-        code = _run()
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import json
 import logging
 import math
 import sqlite3
-import sys
 from contextlib import closing
 from fractions import Fraction
 from types import SimpleNamespace
@@ -26,7 +25,6 @@ import covary
 import naive_chance
 import naive_significance as naive
 from covary import UDSChance, search_tests
-from covary.cli.main import _run
 from covary.errors import ColumnError, ParameterError, RunError, TableError
 from covary.measures import Measure, all_measures, find_measure
 from covary.measures.strengths import StrengthScorer
@@ -1656,19 +1654,6 @@ def test_a_damaged_permutation_is_noticed(table, undisturbed, tmp_path):
 
 
 @pytest.fixture
-def command(capsys, monkeypatch):
-    """Run the command line in this process: (exit code, stdout, stderr)."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["covary", *map(str, arguments)])
-        code = _run()
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
-
-
-@pytest.fixture
 def csv(table, tmp_path):
     path = tmp_path / "table.csv"
     names = ["a", "[bold]b[/bold]", "c", "d", "e"]
@@ -1680,8 +1665,8 @@ def unwrapped(text):
     return " ".join(text.split())
 
 
-def test_the_command_says_what_the_function_returns(command, csv):
-    code, out, err = command("test", csv, "-c", "a,[bold]b[/bold]", "-n", 39, "--seed", 5)
+def test_the_command_says_what_the_function_returns(covary_command, csv):
+    code, out, err = covary_command("test", csv, "-c", "a,[bold]b[/bold]", "-n", 39, "--seed", 5)
     result = covary.test(csv, ["a", "[bold]b[/bold]"], permutations=39, seed=5)
     assert code == 0
     assert unwrapped(out) == unwrapped(str(result))
@@ -1700,8 +1685,8 @@ def test_the_command_says_what_the_function_returns(command, csv):
         (("--jobs", "2"), {}),
     ],
 )
-def test_the_command_prints_json(command, csv, arguments, options):
-    code, out, _ = command("test", csv, "-n", 45, "--json", *arguments)
+def test_the_command_prints_json(covary_command, csv, arguments, options):
+    code, out, _ = covary_command("test", csv, "-n", 45, "--json", *arguments)
     assert code == 0
     assert json.loads(out) == covary.test(csv, permutations=45, **options).to_dict()
 
@@ -1715,8 +1700,8 @@ def test_the_command_prints_json(command, csv, arguments, options):
         (("--engine", "nowhere"), "no engine 'nowhere'"),
     ],
 )
-def test_an_error_of_the_command_is_one_line(command, csv, arguments, words):
-    code, out, err = command("test", csv, *arguments)
+def test_an_error_of_the_command_is_one_line(covary_command, csv, arguments, words):
+    code, out, err = covary_command("test", csv, *arguments)
     assert (code, out) == (1, "")
     assert err.startswith("covary: ")
     assert err.count("\n") == 1
@@ -1727,21 +1712,21 @@ def test_an_error_of_the_command_is_one_line(command, csv, arguments, words):
     "arguments",
     [("--level", "0"), ("--level", "1"), ("-n", "0"), ("--seed", "-1"), ("--target",)],
 )
-def test_misuse_of_the_command_is_told(command, csv, arguments):
-    code, out, err = command("test", csv, *arguments)
+def test_misuse_of_the_command_is_told(covary_command, csv, arguments):
+    code, out, err = covary_command("test", csv, *arguments)
     assert (code, out) == (2, "")
     assert "Error" in err
 
 
-def test_a_file_that_is_not_there_is_one_line(command, tmp_path):
-    code, out, err = command("test", tmp_path / "none.csv")
+def test_a_file_that_is_not_there_is_one_line(covary_command, tmp_path):
+    code, out, err = covary_command("test", tmp_path / "none.csv")
     assert (code, out) == (1, "")
     assert err.count("\n") == 1
 
 
-def test_the_search_command_prints_p_values(command, csv):
+def test_the_search_command_prints_p_values(covary_command, csv):
     search = ("search", csv, "--max-size", 3, "--permutations", 39, "--jobs", 1)
-    code, out, _ = command(*search)
+    code, out, _ = covary_command(*search)
     result = covary.search(csv, max_size=3, permutations=39)
     assert code == 0
     flat = unwrapped(out)
@@ -1750,21 +1735,21 @@ def test_the_search_command_prints_p_values(command, csv):
     for word in (" p ", " q ", " family "):
         assert word in out
     assert "adds nothing to its parts" in out
-    code, out, _ = command(*search, "--json")
+    code, out, _ = covary_command(*search, "--json")
     assert code == 0
     assert json.loads(out) == json.loads(result.to_json())
     assert json.loads(out)["tests"]["permutations"] == 39
 
 
-def test_the_search_command_resumes_with_tests(command, csv, tmp_path):
+def test_the_search_command_resumes_with_tests(covary_command, csv, tmp_path):
     run = tmp_path / "run.covary"
     search = ("search", csv, "--max-size", 2, "--jobs", 1, "--json", "--run", run)
-    assert command(*search)[0] == 0
-    code, out, _ = command(*search, "--resume", "--permutations", 19, "--seed", 8)
+    assert covary_command(*search)[0] == 0
+    code, out, _ = covary_command(*search, "--resume", "--permutations", 19, "--seed", 8)
     assert code == 0
     expected = covary.search(csv, max_size=2, permutations=19, seed=8)
     assert json.loads(out) == json.loads(expected.to_json())
-    code, out, err = command(*search, "--resume", "--permutations", 19, "--seed", 9)
+    code, out, err = covary_command(*search, "--resume", "--permutations", 19, "--seed", 9)
     assert (code, out) == (1, "")
     assert "seed is 8 there and 9 here" in err
     assert err.count("\n") == 1

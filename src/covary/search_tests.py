@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 OnStage = Callable[[str, int, int], None]
 Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 # The whole search is repeated on at most so many shuffled tables: enough for 0.005.
 MOST_SEARCHES = 199
@@ -115,32 +114,37 @@ class Increments:
         self.n_columns = len(search.others) + search.fixed
         self.raw: dict[Columns, float] = {}
 
+    def ready(self) -> tuple[Measure, Prepared, int]:
+        """Return what tasks share, with all that they need computed before the workers get it."""
+        _, prepared, _ = self.shared
+        _ = prepared.ranked, prepared.grids
+        return self.shared
+
+    def unknown(self, sets: Sequence[Columns]) -> list[Columns]:
+        """Return those of the sets that have to be tested."""
+        return [columns for columns in sets if len(columns) > 2 and columns not in self.raw]
+
     def learn(
         self,
         sets: Sequence[Columns],
-        engine: Engine,
+        run: Run,
         kept: RunFile | None,
         tell: Callable[[int, int], None],
     ) -> None:
-        """Test those of the sets that are not known yet."""
-        if kept is not None and not self.raw:
-            self.raw = kept.known_increments()
-        larger = [columns for columns in sets if len(columns) > 2]
-        todo = [columns for columns in larger if columns not in self.raw]
-        if not todo:
-            return
-        _, prepared, _ = self.shared
-        _ = prepared.ranked, prepared.grids  # computed here, before the workers get it
+        """Test those of the sets that are not known yet.
+
+        ``run`` is an engine's, with ``shared`` as what is shared.
+        """
+        todo = self.unknown(sets)
         items = [Increment(columns, self.target) for columns in todo]
-        done = len(larger) - len(todo)
-        with engine.session(self.shared) as session:
-            for first, pvalues in session.run(increment_pvalues, items):
-                new = dict(zip(todo[first:], pvalues.tolist(), strict=False))
-                self.raw.update(new)
-                done += len(new)
-                if kept is not None:
-                    kept.save_increments(new)
-                tell(done, len(larger))
+        done = 0
+        for first, pvalues in run(increment_pvalues, items):
+            new = dict(zip(todo[first:], pvalues.tolist(), strict=False))
+            self.raw.update(new)
+            done += len(new)
+            if kept is not None:
+                kept.save_increments(new)
+            tell(done, len(todo))
 
     def pvalue(self, columns: Columns) -> float | None:
         """Return the p-value of the hypothesis that one of its columns can be spared.
@@ -184,8 +188,7 @@ class SearchTests:
         """Test to the end, or until interrupted; what the run file knows is not computed again."""
         try:
             self._test_sets(engine, kept, on_progress)
-            tell = teller("sets against their parts", on_progress)
-            self.increments.learn(self.sets, engine, kept, tell)
+            self._test_increments(engine, kept, on_progress)
             self._search_shuffled(engine, kept, on_progress)
         finally:
             if kept is not None:
@@ -210,6 +213,15 @@ class SearchTests:
                 None if kept is None else kept.save_permutations,
                 teller("permutations", on_progress),
             )
+
+    def _test_increments(
+        self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None
+    ) -> None:
+        """Tell which of the larger sets are more than their parts."""
+        if self.increments.unknown(self.sets):
+            tell = teller("sets against their parts", on_progress)
+            with engine.session(self.increments.ready()) as session:
+                self.increments.learn(self.sets, session.run, kept, tell)
 
     def _moving(self, columns: Sequence[int]) -> tuple[int, ...]:
         """Return which columns have to move, of some that are independent of each other."""

@@ -135,6 +135,7 @@ class Search:
         """
         if kept is not None and (self.permutations > 0 or self.sift):
             kept.begin_tests({"permutations": self.permutations, "seed": self.seed})
+            self.increments.raw = kept.known_increments()
         scorer = self.measure.any_scorer(self.prepared, self.target)
         with engine.session(scorer.shared) as session:
 
@@ -159,12 +160,14 @@ class Search:
         tell = teller("sets against their parts", on_progress)
         chosen: list[Found] = []
         ranked = self.best.listed(max(POOL, self.top))
+        looked = 0
         try:
-            while ranked and len(chosen) < self.top:
-                n_next = 2 * (self.top - len(chosen))
-                some, ranked = ranked[:n_next], ranked[n_next:]
-                self.increments.learn([columns for columns, _ in some], engine, kept, tell)
-                chosen += [each for each in some if not self.increments.adds_nothing(each[0])]
+            with engine.session(self.increments.ready()) as session:
+                while looked < len(ranked) and len(chosen) < self.top:
+                    some = ranked[looked : 2 * max(looked, self.top)]
+                    looked += len(some)
+                    self.increments.learn([c for c, _ in some], session.run, kept, tell)
+                    chosen += [each for each in some if not self.increments.adds_nothing(each[0])]
         finally:
             if kept is not None:
                 kept.flush()
