@@ -35,7 +35,7 @@ demo: $(VENV)/.covary
 	$(BIN)/covary demo
 
 test: $(VENV)/.test
-	$(BIN)/python -c "from covary.kernels import columns, contents, evidence, orders, shuffling, sorting, step"
+	$(BIN)/python -c "from covary.kernels import clusters, columns, contents, evidence, orders, quadratic, shuffling, slices, sorting, step, symbols"
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 test-slow: $(VENV)/.test
@@ -46,7 +46,7 @@ test-lowest: $(VENV)/.pip
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct \
 		--group test --editable .
-	.venv-lowest/bin/python -c "from covary.kernels import columns, contents, evidence, orders, shuffling, sorting, step"
+	.venv-lowest/bin/python -c "from covary.kernels import clusters, columns, contents, evidence, orders, quadratic, shuffling, slices, sorting, step, symbols"
 	.venv-lowest/bin/python -m pytest -n $(WORKERS) -m "not slow"
 
 lint: $(VENV)/.test $(VENV)/.lint

@@ -24,6 +24,7 @@ SECTIONS = {
     "matrix": "all pairs of 200 columns, with 1 and 2 threads",
     "search": "searches by engine, measure and workers, and how they grow",
     "permutations": "permutation tests, and what else one would use",
+    "measures": "every measure: what it sees, what it says of nothing, and its time",
     "growth": "how time grows with rows and with columns",
     "memory": "peak memory, as a multiple of the table's own",
     "startup": "import and command line, with warm and cold kernels",

@@ -593,7 +593,7 @@ def test_an_unknown_target_is_told_the_nearest(table):
         ({"maxsize": 3}, "search has no parameter 'maxsize'. Did you mean 'max_size'"),
         ({"jobs": 3}, "search has no parameter 'jobs'. Did you mean 'n_jobs'"),
         ({"measure": "uds", "bta": 3}, "'uds' has no parameter 'bta'.* Did you mean 'beta'"),
-        ({"beta": 3}, "'uds-chance' has no parameter 'beta'.* Measure 'uds' has it"),
+        ({"beta": 3}, "'uds-chance' has no parameter 'beta'.* Measures 'mac'.*'uds'.* have it"),
         ({"max_size": 1}, "max_size must be a whole number from 2"),
     ],
 )

@@ -18,22 +18,48 @@ if TYPE_CHECKING:
     from covary.errors import CovaryError, CovaryWarning
     from covary.estimators import SubspaceSearch
     from covary.measures import Explanation, Step
+    from covary.measures.cmi import CMI
+    from covary.measures.dhsic import DHSIC
+    from covary.measures.distance_correlation import DistanceCorrelation
+    from covary.measures.hics import HiCS
+    from covary.measures.hsic import HSIC
+    from covary.measures.mac import MAC
+    from covary.measures.mcde import MCDE
+    from covary.measures.mutual_information import MutualInformation
+    from covary.measures.pearson import Pearson
+    from covary.measures.quadratic import Quadratic
+    from covary.measures.spearman import Spearman
+    from covary.measures.total_correlation import TotalCorrelation
     from covary.measures.uds import UDS
     from covary.measures.uds_chance import UDSChance
+    from covary.measures.xi import Xi
     from covary.results import SearchResult, Subspace, TestResult, TestSummary
 
 __all__ = [
+    "CMI",
+    "DHSIC",
+    "HSIC",
+    "MAC",
+    "MCDE",
     "UDS",
     "CovaryError",
     "CovaryWarning",
+    "DistanceCorrelation",
     "Explanation",
+    "HiCS",
+    "MutualInformation",
+    "Pearson",
+    "Quadratic",
     "SearchResult",
+    "Spearman",
     "Step",
     "Subspace",
     "SubspaceSearch",
     "TestResult",
     "TestSummary",
+    "TotalCorrelation",
     "UDSChance",
+    "Xi",
     "__version__",
     "evidence",
     "explain",
@@ -53,6 +79,19 @@ _HOME = {
     "test": "covary.api",
     "UDS": "covary.measures.uds",
     "UDSChance": "covary.measures.uds_chance",
+    "CMI": "covary.measures.cmi",
+    "MAC": "covary.measures.mac",
+    "HiCS": "covary.measures.hics",
+    "MCDE": "covary.measures.mcde",
+    "TotalCorrelation": "covary.measures.total_correlation",
+    "Quadratic": "covary.measures.quadratic",
+    "DHSIC": "covary.measures.dhsic",
+    "HSIC": "covary.measures.hsic",
+    "DistanceCorrelation": "covary.measures.distance_correlation",
+    "Pearson": "covary.measures.pearson",
+    "Spearman": "covary.measures.spearman",
+    "MutualInformation": "covary.measures.mutual_information",
+    "Xi": "covary.measures.xi",
     "Explanation": "covary.measures",
     "Step": "covary.measures",
     "SearchResult": "covary.results",

@@ -232,7 +232,8 @@ def matrix(
     array or frame
         The same kind of table as came in. A pandas frame has the names as its index; polars and
         pyarrow tables have them in a first column ``column``, and so has the pyarrow table that
-        a file gives; an array gives an array. The diagonal is 1, or 0 for a constant column.
+        a file gives; an array gives an array. The diagonal is 1, or 0 for a constant column; it is
+        NaN if the measure has no upper bound.
 
     Examples
     --------
@@ -284,7 +285,8 @@ def search(
     strategy : "beam", "exhaustive", "4s" or Strategy
         Which sets to score, see :doc:`/search`.
     max_size : int, optional
-        The most columns of a set, the target included: 5 if None (no limit for "4s").
+        The most columns of a set, the target included: 5 if None (no limit for "4s"; 2 if the
+        measure looks at pairs only).
     beam : int, optional
         How many sets of a size the beam search builds the next size from: 100 if None.
     parents : "all" or "one", optional
@@ -334,11 +336,14 @@ def search(
     0.9760  x0, x2
 
     """
+    found = _measure(search, measure, parameters)
     searched = plan_search(
         data,
         columns,
-        measure=_measure(search, measure, parameters),
-        strategy=find_strategy(strategy, max_size=max_size, beam=beam, parents=parents),
+        measure=found,
+        strategy=find_strategy(
+            strategy, found.most_columns, max_size=max_size, beam=beam, parents=parents
+        ),
         target=target,
         top=top,
         prune=prune,
@@ -377,9 +382,8 @@ def pairwise(
 ) -> npt.NDArray[np.float64]:
     """Return the scores of all pairs of prepared columns as a square array."""
     n_columns = len(prepared.names)
-    if n_columns < 2:
-        raise errors.too_few_columns(prepared.names)
-    scores = np.diag((prepared.entropies > 0).astype(np.float64))
+    measure.check(prepared, 2)
+    scores = np.diag(np.where(prepared.entropies > 0, measure.of_itself, 0.0))
     scorer = measure.scorer(prepared)
     done, total = 0, n_columns * (n_columns - 1) // 2
     with Threads(n_jobs).session(scorer.shared) as session:

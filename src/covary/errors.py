@@ -12,7 +12,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 
 
 class CovaryError(Exception):
@@ -291,7 +291,10 @@ def unknown_parameter(
     kind: str, of: str, name: str, known: Sequence[str], others: Sequence[str] = ()
 ) -> ParameterError:
     has = f"its parameters are {_listed(known)}" if known else "it has none"
-    hint = f" {kind.capitalize()} '{others[0]}' has it." if others else _nearest(name, known)
+    hint = _nearest(name, known)
+    if others:
+        have = "s {} have" if len(others) > 1 else " {} has"
+        hint = f" {kind.capitalize()}{have.format(_listed(others))} it."
     return ParameterError(f"{kind} '{of}' has no parameter '{name}': {has}.{hint}")
 
 
@@ -316,6 +319,12 @@ def whole_number(name: str, value: object, least: int) -> int:
     return int(value)
 
 
+def share(name: str, value: object) -> None:
+    """Refuse a parameter that is not between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
+        raise invalid_parameter(name, "a number between 0 and 1", value)
+
+
 def invalid_parameter(name: str, must_be: str, value: object) -> ParameterError:
     return ParameterError(f"{name} must be {must_be}, not {_one_line(repr(value), 60)}")
 
@@ -330,6 +339,26 @@ def too_many_orders(n_columns: int, most: int) -> ParameterError:
 def too_many_columns(n_columns: int, most: int) -> TableError:
     return TableError(
         f"the table has {n_columns:,} columns, more than the {most:,} this measure can tell apart"
+    )
+
+
+def only_pairs(measure: str, n_columns: int) -> ParameterError:
+    return ParameterError(
+        f"measure '{measure}' looks at two columns, not {n_columns:,}: take two (in a search "
+        "max_size=2), or say how to make one score of all pairs (aggregate='mean', 'max' or 'min')"
+    )
+
+
+def too_many_rows(measure: str, n_rows: int, most: int) -> TableError:
+    return TableError(
+        f"measure '{measure}' compares every row with every other, and takes at most {most:,} "
+        f"rows, not {n_rows:,}: draw some of them, or take another measure"
+    )
+
+
+def missing_package(measure: str, package: str) -> CovaryError:
+    return CovaryError(
+        f"measure '{measure}' needs the package {package}: pip install 'covary[rivals]'"
     )
 
 
@@ -452,6 +481,13 @@ def left_out(names_and_reasons: Sequence[tuple[str, str]]) -> CovaryWarning:
 
 def never_varies(names: Sequence[str]) -> CovaryWarning:
     return CovaryWarning(f"never varies, so that nothing can depend on it: {_listed(names)}")
+
+
+def incomplete_rows(measure: str, n_incomplete: int, n_rows: int) -> CovaryWarning:
+    return CovaryWarning(
+        f"measure '{measure}' leaves out rows that lack one of the columns that it looks at: "
+        f"{n_incomplete:,} of {n_rows:,} rows lack some"
+    )
 
 
 def no_header(path: str | os.PathLike[str]) -> CovaryWarning:

@@ -63,8 +63,10 @@ class Search:
     ) -> None:
         if prune and sift:
             raise errors.prune_and_sift()
-        if len(prepared.names) < 2:
-            raise errors.too_few_columns(prepared.names)
+        largest = len(prepared.names)
+        if strategy.max_size is not None:
+            largest = min(largest, strategy.max_size)
+        measure.check(prepared, largest)
         self.top = errors.whole_number("top", top, 1)
         if target is not None and not strategy.takes_target:
             raise errors.strategy_without_target(strategy.name)

@@ -85,8 +85,7 @@ def plan_test(
     if level is not None and (permutations + 1) * level < 1.0:
         raise errors.too_few_permutations(permutations, level)
     prepared, position = prepare_toward(data, columns, target)
-    if len(prepared.names) < 2:
-        raise errors.too_few_columns(prepared.names)
+    measure.check(prepared, len(prepared.names))
     if not prepared.varies.all():
         constant = [name for name, v in zip(prepared.names, prepared.varies, strict=True) if not v]
         errors.warn(errors.never_varies(constant))

@@ -70,7 +70,7 @@ def command(
                 "measure": found.name,
                 "rows": prepared.n_rows,
                 "columns": list(prepared.names),
-                "scores": scores.tolist(),
+                "scores": [[None if s != s else s for s in line] for line in scores.tolist()],
             }
         )
         return
@@ -79,7 +79,7 @@ def command(
         f"[bold]{found.name}[/bold] of all pairs of {len(prepared.names)} columns, "
         f"{prepared.n_rows} rows\n"
     )
-    output.print_matrix(out, scores, prepared.names)
+    output.print_matrix(out, scores, prepared.names, bounded=found.bounds[1] == 1.0)
     if top:
         output.print_best_pairs(out, scores, prepared.names, top)
     if path is not None:

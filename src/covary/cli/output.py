@@ -169,11 +169,20 @@ _SHADES = (
     (0.6, "▓", "red"),
     (0.8, "█", "bright_red"),
 )
+_LEAST = _SHADES[0]
 
 
-def print_matrix(out: Console, scores: npt.NDArray[np.float64], names: Sequence[str]) -> None:
-    """Print a square of scores: as numbers where they fit, else as shades, else not at all."""
+def print_matrix(
+    out: Console, scores: npt.NDArray[np.float64], names: Sequence[str], bounded: bool = True
+) -> None:
+    """Print a square of scores: as numbers where they fit, else as shades, else not at all.
+
+    The shades are for scores from 0 to 1, or to the highest there is if they are not ``bounded``.
+    """
+    import numpy as np
     from rich.text import Text
+
+    most = 1.0 if bounded else max(float(np.nanmax(np.triu(scores, k=1))), 1e-300)
 
     longest = min(max(len(printable(name)) for name in names), 28)
     digits = len(str(len(names)))
@@ -191,12 +200,12 @@ def print_matrix(out: Console, scores: npt.NDArray[np.float64], names: Sequence[
         line.append(f"{row + 1:>{digits}} ", style="dim")
         line.append(f"{printable(name)[:longest]:<{longest}} ")
         for column, score in enumerate(scores[row]):
-            _, shade, style = next(s for s in reversed(_SHADES) if score >= s[0])
             if row == column:
                 line.append("╲".rjust(width), style="dim")
-            else:
-                line.append(f"{score:5.2f}" if width == 5 else shade * 2, style=style)
+                continue
+            _, shade, style = next((s for s in reversed(_SHADES) if score >= s[0] * most), _LEAST)
+            line.append(f"{score:5.2f}" if width == 5 else shade * 2, style=style)
         out.print(line, no_wrap=True)
     if width == 2:
-        legend = "   ".join(f"{shade} {least}" for least, shade, _ in _SHADES[1:])
+        legend = "   ".join(f"{shade} {least * most:.3g}" for least, shade, _ in _SHADES[1:])
         out.print(Text(f"\nfrom: {legend}", style="dim"))

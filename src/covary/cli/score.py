@@ -10,7 +10,7 @@ from covary.cli import options, output
 from covary.names import printable
 
 if TYPE_CHECKING:
-    from covary.measures import Explanation
+    from covary.measures import Explanation, Measure
 
 
 @click.command("score")
@@ -28,7 +28,7 @@ def command(
     """Score how strongly columns depend on each other, from 0 to 1.
 
     Uses every usable column of FILE unless --columns names some, and says which column is
-    explained by which.
+    explained by which, if the measure knows.
 
     \b
     Examples:
@@ -39,12 +39,30 @@ def command(
     from covary.measures import find_measure
 
     found = find_measure(measure, **parameters)
+    if not found.explains:
+        print_score(found, file, columns, as_json)
+        return
     with output.notices(), output.progress("scoring") as on_progress:
         explanation = covary.explain(file, columns, measure=found, on_progress=on_progress)
     if as_json:
         output.print_json(explanation.to_dict())
     else:
         print_explanation(explanation)
+
+
+def print_score(measure: Measure, file: str, columns: list[str] | None, as_json: bool) -> None:
+    """Print the score by a measure that does not explain it."""
+    with output.notices():
+        prepared = measure.prepared(file, columns)
+        score = measure.score_set(prepared, range(len(prepared.names)))
+    if as_json:
+        told = {"measure": measure.name, "score": score, "rows": prepared.n_rows}
+        output.print_json({**told, "columns": list(prepared.names)})
+        return
+    output.console().print(
+        f"[bold]{measure.name} = {score:.4f}[/bold]   "
+        f"({len(prepared.names)} columns, {prepared.n_rows} rows)"
+    )
 
 
 def print_explanation(explanation: Explanation) -> None:

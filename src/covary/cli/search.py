@@ -104,7 +104,9 @@ def command(
         raise click.UsageError("--resume needs --run FILE.covary, the run to go on with")
     found_engine = find_engine(engine, jobs)
     found_measure = find_measure(measure, **parameters)
-    found_strategy = find_strategy(strategy, max_size=max_size, beam=beam, parents=parents)
+    found_strategy = find_strategy(
+        strategy, found_measure.most_columns, max_size=max_size, beam=beam, parents=parents
+    )
     interrupted = False
     with output.stages() as on_progress:
         with output.notices():

@@ -11,6 +11,7 @@ from types import ModuleType
 
 _SUBMODULES = (
     "chance",
+    "clusters",
     "columns",
     "contents",
     "cubes",
@@ -20,10 +21,13 @@ _SUBMODULES = (
     "intervals",
     "orders",
     "partition",
+    "quadratic",
     "shuffling",
+    "slices",
     "sorting",
     "step",
     "strengths",
+    "symbols",
     "tables",
 )
 

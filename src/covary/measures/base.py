@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -216,12 +217,22 @@ def _score_one_by_one(shared: tuple[Measure, Prepared], sets: Sets) -> Scores:
 
 
 class Measure(ABC):
-    """A dependence measure with its parameters; subclasses are frozen dataclasses."""
+    """A dependence measure with its parameters; subclasses are frozen dataclasses.
+
+    Attributes
+    ----------
+    bounds : the least and the greatest score there can be
+    most_rows : of how many rows it can be computed
+
+    """
+
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    most_rows: ClassVar[int | None] = None
 
     def score(self, data: Any, columns: Sequence[Any] | None = None) -> float:
         """Return the dependence among the columns (all usable ones if None), a float."""
-        prepared = prepare(data, columns)
-        return self.score_set(prepared, _at_least_two(prepared))
+        prepared = self.prepared(data, columns)
+        return self.score_set(prepared, range(len(prepared.names)))
 
     def explain(
         self,
@@ -230,15 +241,61 @@ class Measure(ABC):
         on_progress: OnProgress | None = None,
     ) -> Explanation:
         """Return the score with the steps that it is made of, if the measure has such."""
-        prepared = prepare(data, columns)
-        explanation = self.explain_set(prepared, _at_least_two(prepared), on_progress)
+        if not self.explains:
+            raise errors.no_explanation(self.name)
+        prepared = self.prepared(data, columns)
+        explanation = self.explain_set(prepared, range(len(prepared.names)), on_progress)
         labels = labels_of(data)
         return explanation.relabelled(labels) if labels else explanation
 
     def evidence(self, data: Any, columns: Sequence[Any] | None = None) -> float:
         """Return the statistic that tells best whether the columns are dependent at all."""
+        prepared = self.prepared(data, columns)
+        return self.evidence_set(prepared, range(len(prepared.names)))
+
+    def prepared(self, data: Any, columns: Sequence[Any] | None = None) -> Prepared:
+        """Return the prepared columns, two at least, if the measure takes so many at once."""
         prepared = prepare(data, columns)
-        return self.evidence_set(prepared, _at_least_two(prepared))
+        self.check(prepared, len(prepared.names))
+        return prepared
+
+    def check(self, prepared: Prepared, size: int) -> None:
+        """Refuse a table, or sets of this size, that the measure cannot take; warn of gaps."""
+        if len(prepared.names) < 2:
+            raise errors.too_few_columns(prepared.names)
+        if self.most_columns is not None and size > self.most_columns:
+            raise errors.only_pairs(self.name, size)
+        if self.most_rows is not None and prepared.n_rows > self.most_rows:
+            raise errors.too_many_rows(self.name, prepared.n_rows, self.most_rows)
+        if self.leaves_out_rows and np.any(prepared.n_present < prepared.n_rows):
+            gaps = zip(prepared.orders, prepared.n_present, strict=True)
+            rows = np.unique(np.concatenate([order[n:] for order, n in gaps])).size
+            errors.warn(errors.incomplete_rows(self.name, rows, prepared.n_rows))
+
+    @property
+    def most_columns(self) -> int | None:
+        """The most columns of a set; None if there is no limit."""
+        return None
+
+    @property
+    def leaves_out_rows(self) -> bool:
+        """Whether rows in which one of the columns is missing are left out."""
+        return False
+
+    @property
+    def of_itself(self) -> float:
+        """What a column and itself score, by convention: 1, or NaN without upper bound."""
+        return 1.0 if self.bounds[1] == 1.0 else math.nan
+
+    @property
+    def explains(self) -> bool:
+        """Whether the measure says which column is explained by which."""
+        return type(self).explain_set is not Measure.explain_set
+
+    @property
+    def takes_target(self) -> bool:
+        """Whether the measure says how much of one column others explain."""
+        return type(self).target_scorer is not Measure.target_scorer
 
     @abstractmethod
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
@@ -381,9 +438,3 @@ def _refuse_unknown(measure: str, cls: type[Measure], parameters: Mapping[str, A
         if name not in known:
             others = sorted(e.name for e in registered().values() if name in e.parameters)
             raise errors.unknown_parameter("measure", measure, name, known, others)
-
-
-def _at_least_two(prepared: Prepared) -> Sequence[int]:
-    if len(prepared.names) < 2:
-        raise errors.too_few_columns(prepared.names)
-    return range(len(prepared.names))

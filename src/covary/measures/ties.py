@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -37,6 +39,13 @@ def by_content(
     for line in np.flatnonzero(_alike(levels, contents, order).any(axis=1)).tolist():
         ordered[line] = _told_apart(prepared, sets[line], levels[line])
     return ordered[:, :n_columns]
+
+
+def one_by_content(prepared: Prepared, columns: Sequence[int]) -> list[int]:
+    """Return the columns of one set in an order that their cells decide."""
+    sets = np.array([columns], np.int32)
+    ordered = by_content(prepared, sets, np.zeros(sets.shape, np.uint64))
+    return list(ordered[0].tolist())
 
 
 def _alike(

@@ -81,6 +81,7 @@ class Prepared:
         for name in _ARRAYS:
             getattr(self, name).flags.writeable = False
         self._bins: dict[int, Bins] = {}
+        self._shuffled_ties: dict[int, npt.NDArray[np.uint32]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the table behind: what another process computes needs only the arrays."""
@@ -121,6 +122,23 @@ class Prepared:
         counts = np.array([each.size for each in ends], np.int64)
         codes.flags.writeable = counts.flags.writeable = False
         return Bins(codes, counts, tuple(ends))
+
+    def shuffled_ties(self, seed: int) -> npt.NDArray[np.uint32]:
+        """Return ``orders`` with the rows of equal values in an order that is drawn."""
+        if seed not in self._shuffled_ties:
+            self._shuffled_ties[seed] = self._with_shuffled_ties(seed)
+        return self._shuffled_ties[seed]
+
+    def _with_shuffled_ties(self, seed: int) -> npt.NDArray[np.uint32]:
+        drawn = np.random.default_rng(seed).permutation(self.n_rows)
+        orders = self.orders.copy()
+        for order, values, n_present in zip(orders, self.values, self.n_present, strict=True):
+            runs = np.cumsum(values[1:n_present] != values[: max(n_present - 1, 0)])
+            if runs.size and runs[-1] < runs.size:
+                places = np.lexsort((drawn[order[:n_present]], np.append(0, runs)))
+                order[:n_present] = order[places]
+        orders.flags.writeable = False
+        return orders
 
     @cached_property
     def ranks(self) -> npt.NDArray[np.uint32]:
@@ -195,6 +213,7 @@ class _Moved(Prepared):
         self._rows = rows
         self.orders = self._orders(source.orders)
         self._bins = {}
+        self._shuffled_ties = {}
 
     def _orders(self, orders: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
         moved = orders.copy()
@@ -211,6 +230,9 @@ class _Moved(Prepared):
     def _initial_bins(self, beta: int) -> Bins:
         bins = self._source.bins(beta)
         return replace(bins, codes=self._by_row(bins.codes))
+
+    def _with_shuffled_ties(self, seed: int) -> npt.NDArray[np.uint32]:
+        return self._orders(self._source.shuffled_ties(seed))
 
     @cached_property
     def varies(self) -> npt.NDArray[np.bool_]:

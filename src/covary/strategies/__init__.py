@@ -25,8 +25,10 @@ def all_strategies() -> dict[str, type[Strategy]]:
     return {strategy.name: strategy for strategy in Strategy.__subclasses__()}
 
 
-def find_strategy(strategy: Any, **parameters: Any) -> Strategy:
+def find_strategy(strategy: Any, at_most: int | None = None, **parameters: Any) -> Strategy:
     """Return a strategy by its name, or the given one; what is None keeps its default.
+
+    ``at_most`` is the ``max_size`` of a strategy by its name, if none is given.
 
     Examples
     --------
@@ -37,6 +39,8 @@ def find_strategy(strategy: Any, **parameters: Any) -> Strategy:
     given = {name: value for name, value in parameters.items() if value is not None}
     if isinstance(strategy, str) and strategy in all_strategies():
         strategy = all_strategies()[strategy]()
+        if at_most is not None:
+            given.setdefault("max_size", at_most)
     if not isinstance(strategy, Strategy):
         raise errors.unknown_strategy(strategy, list(all_strategies()))
     known = [field.name for field in dataclasses.fields(strategy)]  # type: ignore[arg-type]

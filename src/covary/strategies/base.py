@@ -40,6 +40,7 @@ class Strategy(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     takes_target: ClassVar[bool] = True
+    max_size: int | None
 
     @abstractmethod
     def batches(self, n_columns: int, fixed: int = 0) -> Batches:

@@ -1,0 +1,58 @@
+"""Measures of two columns, and how they are extended to more: by a named aggregate over pairs."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from covary import errors
+from covary.measures.base import Measure
+from covary.measures.rows import Floats, complete_rows, varying
+from covary.prepare import Prepared
+
+Aggregate = Literal["mean", "max", "min"] | None
+AGGREGATES: dict[str, Callable[[Floats], Any]] = {"mean": np.mean, "max": np.max, "min": np.min}
+# Of fewer rows nothing can be told.
+LEAST_ROWS = 3
+
+
+class Pairwise(Measure):
+    """A measure that looks at two columns at a time.
+
+    Rows that lack one of the two are left out of a pair. A column that does not vary in what is
+    left depends on nothing: 0.
+    """
+
+    aggregate: Aggregate
+
+    def __post_init__(self) -> None:
+        if self.aggregate is not None and self.aggregate not in AGGREGATES:
+            raise errors.invalid_parameter(
+                "aggregate", "'mean', 'max', 'min' or None", self.aggregate
+            )
+
+    @property
+    def leaves_out_rows(self) -> bool:
+        return True
+
+    @property
+    def most_columns(self) -> int | None:
+        return 2 if self.aggregate is None else None
+
+    @abstractmethod
+    def of_pair(self, x: Floats, y: Floats) -> float:
+        """Return the score of two columns that vary and have no missing cells."""
+
+    def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
+        scores = [self._of_two(prepared, pair) for pair in combinations(columns, 2)]
+        return float(AGGREGATES[self.aggregate or "mean"](np.sort(scores)))
+
+    def _of_two(self, prepared: Prepared, pair: Sequence[int]) -> float:
+        values = varying(complete_rows(prepared, pair))
+        if len(values) < 2 or values.shape[1] < LEAST_ROWS:
+            return 0.0
+        return float(self.of_pair(*values))
