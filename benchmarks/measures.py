@@ -28,7 +28,7 @@ ROWS = 300
 SEEN = {
     "monotone": ("linear", "step"),
     "curves": ("quadratic", "W", "sine, 4 periods"),
-    "no functions": ("circle", "checkerboard"),
+    "no function": ("circle", "checkerboard"),
     "interplay": ("product of two", "XOR"),
 }
 NULLS = {"null_pair": (300, 2), "null_five": (1000, 5)}
@@ -45,16 +45,16 @@ def run(quick: bool, progress: Progress) -> list[Table]:
         Column("unit_free", "units"),
         Column("any_number", "columns"),
         *(Column(seen, seen, as_number(2)) for seen in SEEN),
-        *(Column(key, f"null, {rows} x {n}", as_number(3)) for key, (rows, n) in NULLS.items()),
+        *(Column(key, f"null {rows}x{n}", as_number(3)) for key, (rows, n) in NULLS.items()),
         Column("seconds", "time", in_seconds),
     ]
     repeats = (20, 40) if quick else (100, 200)
     timed = (1000, 5) if quick else TIMED
     rows = []
     with threadpool_limits(1):
-        for name in all_measures():
+        for name, entry in all_measures().items():
             measure = of_any_number(name)
-            row: dict[str, Any] = {"measure": name, "range": in_words(measure.bounds)}
+            row: dict[str, Any] = {"measure": name, "range": entry.range}
             row["unit_free"] = "free" if is_unit_free(measure) else "matter"
             row["any_number"] = "any" if find_measure(name).most_columns is None else "pairs"
             for seen, shapes in SEEN.items():
@@ -78,12 +78,6 @@ def of_any_number(name: str) -> Measure:
     """Return a measure that takes any number of columns."""
     measure = find_measure(name)
     return measure if measure.most_columns is None else find_measure(name, aggregate="max")
-
-
-def in_words(bounds: tuple[float, float]) -> str:
-    """Return the range of a score."""
-    least, most = ("-∞" if b == -math.inf else "∞" if b == math.inf else f"{b:g}" for b in bounds)
-    return f"{least} .. {most}"
 
 
 def is_unit_free(measure: Measure) -> bool:

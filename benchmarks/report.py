@@ -75,9 +75,11 @@ class Table:
             title_justify="left",
             caption_justify="left",
         )
-        for column in self.columns:
+        for place, column in enumerate(self.columns):
             numbers = any(isinstance(row.get(column.key), (int, float)) for row in self.rows)
-            table.add_column(escape(column.heading), justify="right" if numbers else "left")
+            table.add_column(
+                escape(column.heading), justify="right" if numbers else "left", no_wrap=place == 0
+            )
         for row in self.rows:
             table.add_row(*(_cell(row.get(column.key), column.written) for column in self.columns))
         return table

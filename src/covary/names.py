@@ -1,4 +1,4 @@
-"""The name of the default measure, and how names that a user chose are shown."""
+"""The name of the default measure, and how scores and the names that a user chose are shown."""
 
 from __future__ import annotations
 
@@ -20,3 +20,16 @@ def printable(name: object) -> str:
         repr(char)[1:-1] if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char
         for char in str(name)
     )
+
+
+def shown(score: float) -> str:
+    """Return a score with four digits, or with fewer where they would all be 0.
+
+    Examples
+    --------
+    >>> shown(0.56789), shown(0.0000123), shown(0.0)
+    ('0.5679', '1.2e-05', '0.0000')
+
+    """
+    text = f"{score:.4f}"
+    return f"{score:.1e}" if score != 0.0 and float(text) == 0.0 else text

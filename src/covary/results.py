@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from covary.names import printable
+from covary.names import printable, shown
 from covary.table import as_frame
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Subspace:
         words = [f"{name} = {written(p)}" for name, p in tested.items() if p is not None]
         words += [ADDS_NOTHING] if self.adds_nothing else []
         more = f"  ({', '.join(words)})" if words else ""
-        return f"{self.score:.4f}  {', '.join(map(printable, self.columns))}{more}"
+        return f"{shown(self.score)}  {', '.join(map(printable, self.columns))}{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary that JSON knows."""
@@ -136,7 +136,7 @@ class TestResult:
         """Return score and p-value in one line."""
         names = ", ".join(printable(name) for name in self.columns if name != self.target)
         of = f"{printable(self.target)} given {names}" if self.target is not None else names
-        return f"{self.measure} = {self.score:.4f}, p = {written(self.pvalue)} for {of}"
+        return f"{self.measure} = {shown(self.score)}, p = {written(self.pvalue)} for {of}"
 
     def explained(self) -> list[str]:
         """Return in words, one line each, what the p-value means and where it comes from."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import click
 
 from covary.cli import options, output
@@ -17,13 +19,17 @@ def command(as_json: bool) -> None:
     if as_json:
         output.print_json(
             {
-                name: {"summary": entry.summary, "parameters": entry.parameters}
+                name: {
+                    "summary": entry.summary,
+                    "parameters": entry.parameters,
+                    "bounds": [b if math.isfinite(b) else None for b in entry.cls.bounds],
+                }
                 for name, entry in found.items()
             }
         )
         return
-    listing = output.table("measure", "what it is", "parameters and defaults")
+    listing = output.table("measure", "what it is", "range", "parameters and defaults")
     for name, entry in found.items():
         parameters = ", ".join(f"{key}={value}" for key, value in entry.parameters.items())
-        listing.add_row(name, output.cell(entry.summary), output.cell(parameters))
+        listing.add_row(name, output.cell(entry.summary), entry.range, output.cell(parameters))
     output.console().print(listing)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covary.errors import CovaryWarning
-from covary.names import printable
+from covary.names import printable, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -155,7 +155,7 @@ def print_best_pairs(
     title = f"The best {len(pairs)} pairs" if len(pairs) > 1 else "The best pair"
     listing = table("#score", "column", "column", title=title)
     for first, second, score in pairs:
-        listing.add_row(f"{score:.4f}", cell(first), cell(second))
+        listing.add_row(shown(score), cell(first), cell(second))
     out.print()
     out.print(listing)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covary.cli import options, output
-from covary.names import printable
+from covary.names import printable, shown
 
 if TYPE_CHECKING:
     from covary.measures import Explanation, Measure
@@ -60,7 +60,7 @@ def print_score(measure: Measure, file: str, columns: list[str] | None, as_json:
         output.print_json({**told, "columns": list(prepared.names)})
         return
     output.console().print(
-        f"[bold]{measure.name} = {score:.4f}[/bold]   "
+        f"[bold]{measure.name} = {shown(score)}[/bold]   "
         f"({len(prepared.names)} columns, {prepared.n_rows} rows)"
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covary.cli import options, output
-from covary.names import printable
+from covary.names import printable, shown
 
 if TYPE_CHECKING:
     from covary.results import SearchResult
@@ -145,8 +145,8 @@ def print_result(result: SearchResult) -> None:
     """Print the sets, best first; those that score 0 only as a number."""
     out = output.console()
     out.print(output.cell(result.summary()))
-    shown = [subspace for subspace in result if subspace.score > 0]
-    if not shown:
+    listed = [subspace for subspace in result if subspace.score > 0]
+    if not listed:
         out.print("No set scores above 0: nothing was found.")
         if result.measure == "uds":
             out.print(
@@ -155,7 +155,8 @@ def print_result(result: SearchResult) -> None:
         return
     what, columns = ("#score", "columns") if result.target is None else ("#explained", "by")
     tests = result.tests
-    marked = any(subspace.adds_nothing for subspace in shown)
+    marked = any(subspace.adds_nothing for subspace in listed)
+    most = max(listed[0].score, 1.0)  # some measures have no upper bound
     with_bar = tests is None or out.width >= WIDE
     headings = [
         "#",
@@ -164,13 +165,13 @@ def print_result(result: SearchResult) -> None:
         *(["#p", "#q", "#family"] if tests else []),
     ]
     listing = output.table(*headings, columns, *([""] if marked else []))
-    for rank, subspace in enumerate(shown, start=1):
+    for rank, subspace in enumerate(listed, start=1):
         names = [name for name in subspace.columns if name != result.target]
         pvalues = (subspace.pvalue, subspace.qvalue, subspace.family_pvalue)
         listing.add_row(
             str(rank),
-            f"{subspace.score:.4f}",
-            *([output.bar(subspace.score)] if with_bar else []),
+            shown(subspace.score),
+            *([output.bar(subspace.score / most)] if with_bar else []),
             *([output.pvalue(p) for p in pvalues] if tests else []),
             output.cell(", ".join(names)),
             *(["adds nothing" if subspace.adds_nothing else ""] if marked else []),
@@ -179,6 +180,6 @@ def print_result(result: SearchResult) -> None:
     if tests:
         for line in tests.explained(result.scored, result.target)[: None if marked else 3]:
             out.print(output.cell(line), style="dim")
-    rest = len(result) - len(shown)
+    rest = len(result) - len(listed)
     if rest:
         out.print(f"{rest:,} of them {'score' if rest > 1 else 'scores'} 0, not shown.")

@@ -14,15 +14,15 @@ _PASSES = 3
 _TABLE = types.Array(types.float64, 2, "C", readonly=True)
 
 
-@kernel(types.uint8[::1](_TABLE, int64))
-def cluster(table, n_columns):
-    """Return the cluster of every row, by the first columns of a table.
+@kernel(types.uint8[::1](_TABLE))
+def cluster(table):
+    """Return the cluster of every row of a table.
 
     Centre i starts at mean + s i sd / (9 n_columns) in each column, with s = 1 and -1 in turns.
     Each pass takes the rows in their order to the nearest centre (the first of equals), and then
     the centres to the means of their rows; in the first pass every sqrt(n) rows, too.
     """
-    n = len(table)
+    n, n_columns = table.shape
     labels = np.zeros(n, np.uint8)
     # Centres lie side by side, one line per column: the distances to all are summed at once.
     centres = np.empty((n_columns, N_CLUSTERS))

@@ -211,9 +211,11 @@ def _interruptible(task: Callable[[Any, Any], Any], shared: Any, items: Any) -> 
         raise
 
 
-def _score_one_by_one(shared: tuple[Measure, Prepared], sets: Sets) -> Scores:
-    measure, prepared = shared
-    return np.array([measure.score_set(prepared, columns) for columns in sets.tolist()])
+def _score_one_by_one(shared: tuple[Measure, Prepared, int | None], sets: Sets) -> Scores:
+    measure, prepared, target = shared
+    if target is None:
+        return np.array([measure.score_set(prepared, columns) for columns in sets.tolist()])
+    return np.array([measure.score_target(prepared, c, target) for c in sets.tolist()])
 
 
 class Measure(ABC):
@@ -295,7 +297,9 @@ class Measure(ABC):
     @property
     def takes_target(self) -> bool:
         """Whether the measure says how much of one column others explain."""
-        return type(self).target_scorer is not Measure.target_scorer
+        cls = type(self)
+        one_by_one = cls.score_target is not Measure.score_target
+        return one_by_one or cls.target_scorer is not Measure.target_scorer
 
     @abstractmethod
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
@@ -356,10 +360,16 @@ class Measure(ABC):
 
     def scorer(self, prepared: Prepared) -> Scorer:
         """Return what scores batches of sets, faster than one by one where a measure can share."""
-        return Scorer((self, prepared))
+        return Scorer((self, prepared, None))
 
     def target_scorer(self, prepared: Prepared, target: int) -> Scorer:
         """Return what scores sets of other columns by how much of the target they explain."""
+        if not self.takes_target:
+            raise errors.no_target(self.name)
+        return Scorer((self, prepared, target))
+
+    def score_target(self, prepared: Prepared, columns: Sequence[int], target: int) -> float:
+        """Return how much of the target the columns at these positions explain."""
         raise errors.no_target(self.name)
 
     def explain_set(
@@ -406,6 +416,12 @@ class Registered:
             parameter.name: self.fixed.get(parameter.name, parameter.default)
             for parameter in dataclasses.fields(self.cls)  # type: ignore[arg-type]
         }
+
+    @property
+    def range(self) -> str:
+        """The least and the greatest score in words."""
+        least, most = (f"{bound:g}".replace("inf", "∞") for bound in self.cls.bounds)
+        return f"{least} .. {most}"
 
     def make(self, parameters: Mapping[str, Any]) -> Measure:
         """Return the measure with these parameters."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from covary import errors, kernels
 from covary.measures.base import Measure, register
-from covary.measures.rows import complete_rows
+from covary.measures.rows import Floats, complete_rows
 from covary.measures.ties import one_by_content
 from covary.prepare import Prepared
 from covary.prepare.sorting import sort_column
@@ -70,22 +70,39 @@ class CMI(Measure):
         return True
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
-        values = complete_rows(prepared, one_by_content(prepared, columns))
-        if values.shape[1] < 2:
+        table = _Sorted(self._values(prepared, one_by_content(prepared, columns)))
+        order = np.argsort(-table.entropies, kind="stable").tolist()
+        return sum(table.told(order[:known], order[known]) for known in range(1, len(order)))
+
+    def score_target(self, prepared: Prepared, columns: Sequence[int], target: int) -> float:
+        others = one_by_content(prepared, columns)
+        table = _Sorted(self._values(prepared, [*others, target]))
+        order = np.argsort(-table.entropies[:-1], kind="stable").tolist()
+        return table.told(order, len(order))
+
+    def _values(self, prepared: Prepared, columns: Sequence[int]) -> Floats:
+        values = complete_rows(prepared, columns)
+        if self.scale is None or values.shape[1] == 0:
+            return values
+        least, widths = values.min(axis=1, keepdims=True), np.ptp(values, axis=1, keepdims=True)
+        return np.asarray((values - least) / np.where(widths > 0, widths, 1.0))
+
+
+class _Sorted:
+    """Columns, one line each, their order, and their cumulative entropy."""
+
+    def __init__(self, values: Floats) -> None:
+        self.values = values
+        self.increments = kernels.tables.increments(values.shape[1])
+        self.ordered = [sort_column(line) for line in values] if values.size else []
+        entropy = kernels.columns.cumulative_entropy
+        found = [entropy(line, self.increments) for _, line in self.ordered]
+        self.entropies = np.array(found or np.zeros(len(values)))
+
+    def told(self, known: list[int], target: int) -> float:
+        """Return how much clusters by the known columns tell about the target, in bits."""
+        if self.entropies[target] == 0.0:
             return 0.0
-        if self.scale == "range":
-            least, widths = values.min(axis=1), np.ptp(values, axis=1)
-            values = (values - least[:, None]) / np.where(widths > 0, widths, 1.0)[:, None]
-        increments = kernels.tables.increments(values.shape[1])
-        ordered = [sort_column(line) for line in values]
-        entropies = np.array(
-            [kernels.columns.cumulative_entropy(line, increments) for _, line in ordered]
-        )
-        order = np.argsort(-entropies, kind="stable")
-        table = np.ascontiguousarray(values[order].T)
-        shared = 0.0
-        for known, column in enumerate(order[1:].tolist(), start=1):
-            labels = kernels.clusters.cluster(table, known)
-            left = kernels.clusters.entropy_inside(*ordered[column], labels, increments)
-            shared += max(float(entropies[column]) - left, 0.0)
-        return shared / math.log(2.0)
+        labels = kernels.clusters.cluster(np.ascontiguousarray(self.values[known].T))
+        left = kernels.clusters.entropy_inside(*self.ordered[target], labels, self.increments)
+        return max(float(self.entropies[target] - left), 0.0) / math.log(2.0)

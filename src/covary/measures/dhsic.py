@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,8 +11,11 @@ from covary import errors
 from covary.measures.bandwidths import MOST_ROWS, by_median
 from covary.measures.base import Measure, register
 from covary.measures.packages import load
-from covary.measures.rows import complete_rows, varying
+from covary.measures.rows import centred, complete_rows, varying
 from covary.prepare import Prepared
+
+# The kernels of all columns are kept at a time: together they have at most so many entries, 4 GB.
+MOST_CELLS = 500_000_000
 
 
 @register("dhsic", "HSIC of any number of columns, Pfister et al. (2018)")
@@ -52,8 +56,6 @@ class DHSIC(Measure):
 
     """
 
-    most_rows = MOST_ROWS
-
     scale: Literal["median"] | None = None
 
     def __post_init__(self) -> None:
@@ -67,11 +69,16 @@ class DHSIC(Measure):
     def check(self, prepared: Prepared, size: int) -> None:
         load(self.name, "hyppo.d_variate")
         super().check(prepared, size)
+        most = min(MOST_ROWS, math.isqrt(MOST_CELLS // size))
+        if prepared.n_rows > most:
+            raise errors.too_many_rows(self.name, prepared.n_rows, most)
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
         values = varying(complete_rows(prepared, columns))
         if len(values) < 2 or values.shape[1] < 3:
             return 0.0
-        lines = [by_median(line) if self.scale == "median" else line for line in values]
+        lines = [centred(line) for line in values]
+        if self.scale == "median":
+            lines = [by_median(line) for line in lines]
         dhsic = load(self.name, "hyppo.d_variate").dHsic()
         return max(float(dhsic.statistic(*(line[:, None] for line in lines))), 0.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from covary.measures.base import register
 from covary.measures.packages import load
 from covary.measures.pairwise import Aggregate, Pairwise
-from covary.measures.rows import Floats
+from covary.measures.rows import Floats, centred
 from covary.prepare import Prepared
 
 
@@ -53,4 +53,5 @@ class DistanceCorrelation(Pairwise):
         super().check(prepared, size)
 
     def of_pair(self, x: Floats, y: Floats) -> float:
-        return float(load(self.name, "dcor").distance_correlation(x, y))
+        dcor = load(self.name, "dcor")
+        return min(float(dcor.distance_correlation(centred(x), centred(y))), 1.0)

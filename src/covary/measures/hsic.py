@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from covary import errors
 from covary.measures.bandwidths import MOST_ROWS, by_median
 from covary.measures.base import register
 from covary.measures.packages import load
 from covary.measures.pairwise import Aggregate, Pairwise
-from covary.measures.rows import Floats
+from covary.measures.rows import Floats, centred
 from covary.prepare import Prepared
+
+# Of fewer rows, or a single odd one among equal rows, an unbiased estimate does not exist.
+LEAST_ROWS = 4
 
 
 @register("hsic", "Hilbert-Schmidt independence criterion, Gretton et al. (2005); pairs only")
@@ -68,7 +73,16 @@ class HSIC(Pairwise):
         super().check(prepared, size)
 
     def of_pair(self, x: Floats, y: Floats) -> float:
+        if min(_least_common(x), _least_common(y)) < 2 or x.size < LEAST_ROWS:
+            return 0.0
+        x, y = centred(x), centred(y)
         if self.scale == "median":
             x, y = by_median(x), by_median(y)
         hsic = load(self.name, "hyppo.independence").Hsic()
         return float(hsic.statistic(x[:, None], y[:, None]))
+
+
+def _least_common(values: Floats) -> int:
+    """Return in how many rows the less common of two values is; many, if there are more values."""
+    counts = np.unique(values, return_counts=True)[1]
+    return int(counts.min()) if counts.size == 2 else values.size

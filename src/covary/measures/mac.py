@@ -73,10 +73,10 @@ class MAC(Measure):
         errors.share("epsilon", self.epsilon)
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
-        vary = prepared.varies
-        members = [c for c in one_by_content(prepared, columns) if vary[c]]
-        if len(members) < 2:
+        vary = [column for column in columns if prepared.varies[column]]
+        if len(vary) < 2:
             return 0.0
+        members = one_by_content(prepared, vary)
         limit = max(4.0, prepared.n_rows ** (1.0 - self.epsilon))
         cuts = _Cuts(prepared, prepared.bins(self.beta), limit)
         best = cuts.of_pair(*members[:2])

@@ -30,7 +30,8 @@ class MonteCarlo(Measure):
     """A measure that looks at one column of a set inside random slices of the others.
 
     Sets of one size get the same draws; which is for which column depends on what the columns
-    hold, so that their order does not matter. Columns that never vary take no part.
+    hold, so that their order does not matter. Columns that never vary take no part. A target is
+    the reference of all slices.
     """
 
     slices: int
@@ -43,19 +44,27 @@ class MonteCarlo(Measure):
         errors.share("alpha", self.alpha)
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
-        vary = [c for c in one_by_content(prepared, columns) if prepared.entropies[c] > 0]
-        if len(vary) < 2:
+        return self._mean(prepared, _varying(prepared, columns), None)
+
+    def score_target(self, prepared: Prepared, columns: Sequence[int], target: int) -> float:
+        others = _varying(prepared, columns)
+        return self._mean(prepared, [*others, *_varying(prepared, [target])], target)
+
+    def _mean(self, prepared: Prepared, columns: list[int], target: int | None) -> float:
+        if len(columns) < 2 or target not in (None, columns[-1]):
             return 0.0
-        members = np.array(vary, np.int64)
+        members = np.array(columns, np.int64)
         rng = np.random.default_rng(self.seed)
         references = rng.integers(members.size, size=self.slices)
         uniforms = rng.random((self.slices, members.size))
-        columns_by_value = (prepared.shuffled_ties(self.seed), prepared.values, prepared.n_present)
-        return self.mean_deviation(columns_by_value, members, Draws(references, uniforms))
+        if target is not None:
+            references[:] = members.size - 1
+        by_value = (prepared.shuffled_ties(self.seed), prepared.values, prepared.n_present)
+        return self.mean_deviation(by_value, members, Draws(references, uniforms))
 
-    def scorer(self, prepared: Prepared) -> Scorer:
-        prepared.shuffled_ties(self.seed)
-        return super().scorer(prepared)
+    def any_scorer(self, prepared: Prepared, target: int | None) -> Scorer:
+        prepared.shuffled_ties(self.seed)  # once, before there are many workers
+        return super().any_scorer(prepared, target)
 
     @abstractmethod
     def mean_deviation(self, columns: ByValue, members: Numbers, draws: Draws) -> float:
@@ -63,3 +72,8 @@ class MonteCarlo(Measure):
 
         ``columns`` are the rows by ascending value, the values, and how many are not missing.
         """
+
+
+def _varying(prepared: Prepared, columns: Sequence[int]) -> list[int]:
+    vary = [c for c in columns if prepared.entropies[c] > 0]
+    return one_by_content(prepared, vary) if len(vary) > 1 else vary

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from covary import errors
 from covary.measures.base import register
 from covary.measures.pairwise import Aggregate, Pairwise
-from covary.measures.rows import Floats
+from covary.measures.rows import Floats, centred
+
+# In standard deviations.
+FAR_OFF = 1e4
 
 
 @register("mutual-information", "Mutual information from nearest neighbours; pairs only")
@@ -61,6 +64,8 @@ class MutualInformation(Pairwise):
     def of_pair(self, x: Floats, y: Floats) -> float:
         from sklearn.feature_selection import mutual_info_regression
 
+        # The noise that tells equal values apart is as large as an offset: it must not be huge.
+        x, y = (centred(v) if abs(v.mean()) > FAR_OFF * v.std() else v for v in (x, y))
         k = min(self.neighbors, x.size - 1)
         found = mutual_info_regression(x[:, None], y, n_neighbors=k, random_state=self.seed)
         return float(found[0])

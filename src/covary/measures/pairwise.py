@@ -47,12 +47,25 @@ class Pairwise(Measure):
     def of_pair(self, x: Floats, y: Floats) -> float:
         """Return the score of two columns that vary and have no missing cells."""
 
-    def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
-        scores = [self._of_two(prepared, pair) for pair in combinations(columns, 2)]
-        return float(AGGREGATES[self.aggregate or "mean"](np.sort(scores)))
+    def of_target(self, x: Floats, target: Floats) -> float:
+        """Return how much of a target another column explains: the score itself, mostly."""
+        return self.of_pair(x, target)
 
-    def _of_two(self, prepared: Prepared, pair: Sequence[int]) -> float:
-        values = varying(complete_rows(prepared, pair))
-        if len(values) < 2 or values.shape[1] < LEAST_ROWS:
-            return 0.0
-        return float(self.of_pair(*values))
+    def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
+        return self._aggregated(self.of_pair, prepared, list(combinations(columns, 2)))
+
+    def score_target(self, prepared: Prepared, columns: Sequence[int], target: int) -> float:
+        return self._aggregated(self.of_target, prepared, [(c, target) for c in columns])
+
+    def _aggregated(
+        self,
+        score: Callable[[Floats, Floats], float],
+        prepared: Prepared,
+        pairs: Sequence[tuple[int, int]],
+    ) -> float:
+        scores = np.zeros(len(pairs))
+        for at, pair in enumerate(pairs):
+            values = varying(complete_rows(prepared, pair))
+            if len(values) == 2 and values.shape[1] >= LEAST_ROWS:
+                scores[at] = score(*values)
+        return float(AGGREGATES[self.aggregate or "mean"](np.sort(scores)))

@@ -50,6 +50,8 @@ class Quadratic(Measure):
 
     """
 
+    most_rows = 100_000
+
     @property
     def leaves_out_rows(self) -> bool:
         return True

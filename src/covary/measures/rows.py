@@ -25,3 +25,8 @@ def varying(values: Floats) -> Floats:
     if values.shape[1] == 0:
         return values[:0]
     return np.ascontiguousarray(values[values.min(axis=1) < values.max(axis=1)])
+
+
+def centred(values: Floats) -> Floats:
+    """Return values less their mean: a large offset would cost the digits that matter."""
+    return np.asarray(values - values.mean())

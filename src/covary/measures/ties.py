@@ -24,8 +24,8 @@ def by_content(
 
     Parameters
     ----------
-    sets, levels : one line per set, and a number for each of its columns that comes before what
-        they hold
+    sets, levels : one line per set, and a number for each of its columns, from 0 on without
+        gaps, that comes before what they hold
     beside : columns that are not in the sets but take part in telling theirs apart
 
     """
@@ -44,7 +44,9 @@ def by_content(
 def one_by_content(prepared: Prepared, columns: Sequence[int]) -> list[int]:
     """Return the columns of one set in an order that their cells decide."""
     sets = np.array([columns], np.int32)
-    ordered = by_content(prepared, sets, np.zeros(sets.shape, np.uint64))
+    # Ranks do not tell a missing cell from a highest value: numbers of cells do.
+    levels = np.unique(prepared.n_present[sets], return_inverse=True)[1].reshape(sets.shape)
+    ordered = by_content(prepared, sets, levels.astype(np.uint64))
     return list(ordered[0].tolist())
 
 

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from covary import errors, kernels
 from covary.measures.base import Measure, register
-from covary.measures.rows import complete_rows, varying
+from covary.measures.rows import Floats, complete_rows, varying
 from covary.measures.ties import one_by_content
 from covary.prepare import Prepared
 
 MOST_BINS = 254
+# Of fewer rows neighbours tell nothing.
+LEAST_ROWS = 3
 
 
 @register("total-correlation", "Total correlation of Watanabe (1960), by bins or neighbours")
@@ -86,52 +87,64 @@ class TotalCorrelation(Measure):
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
         if self.estimator == "bins":
-            return self._from_bins(prepared, columns)
+            alone = sum(self._entropy(prepared, [column]) for column in columns)
+            return max(alone - self._entropy(prepared, columns), 0.0)
         values = varying(complete_rows(prepared, one_by_content(prepared, columns)))
-        if len(values) < 2 or values.shape[1] < 3:
+        if len(values) < 2 or values.shape[1] < LEAST_ROWS:
             return 0.0
         return _from_neighbors(values, self.neighbors, self.seed)
 
-    def _from_bins(self, prepared: Prepared, columns: Sequence[int]) -> float:
+    def score_target(self, prepared: Prepared, columns: Sequence[int], target: int) -> float:
+        """Return the mutual information of the target and all the columns together."""
+        if self.estimator == "bins":
+            alone = self._entropy(prepared, columns) + self._entropy(prepared, [target])
+            return max(alone - self._entropy(prepared, [*columns, target]), 0.0)
+        values = complete_rows(prepared, [*one_by_content(prepared, columns), target])
+        others, last = varying(values[:-1]), varying(values[-1:])
+        if min(len(others), len(last)) == 0 or values.shape[1] < LEAST_ROWS:
+            return 0.0
+        return _from_neighbors(np.vstack([others, last]), self.neighbors, self.seed, target=True)
+
+    def _entropy(self, prepared: Prepared, columns: Sequence[int]) -> float:
+        """Return the joint entropy of the bins of columns."""
         bins = prepared.bins(self.bins)
-        alone = 0.0
         cells, n_cells = np.empty(0, np.uint32), 1
         for column in columns:
             codes, n_codes = bins.codes[column], int(bins.counts[column]) + 1
-            alone += _entropy(np.bincount(codes), codes.size)
             every = np.arange(n_codes, dtype=np.uint8)
             cells, n_cells = kernels.cubes.refine_cubes(cells, n_cells, codes, every, n_codes)
-        # Rows that are alone in their cell all carry the last number.
-        counts = np.bincount(cells, minlength=n_cells + 1)
-        joint = np.append(counts[:n_cells], np.ones(counts[n_cells], np.int64))
-        return max(alone - _entropy(joint, prepared.n_rows), 0.0)
+        # Rows that are alone in their cell carry the last number: they add nothing to the sum.
+        counts = np.sort(np.bincount(cells, minlength=n_cells)[:n_cells])
+        n = prepared.n_rows
+        return math.log(n) - float(np.sum(counts * np.log(counts))) / n
 
 
-def _entropy(counts: npt.NDArray[np.int64], n: int) -> float:
-    """Return the Shannon entropy of cells, from how many of ``n`` rows each holds."""
-    counts = np.sort(counts[counts > 0])
-    return math.log(n) - float(np.sum(counts * np.log(counts))) / n
+def _from_neighbors(values: Floats, neighbors: int, seed: int, target: bool = False) -> float:
+    """Return the total correlation of columns, one line each, from nearest neighbours.
 
-
-def _from_neighbors(values: npt.NDArray[np.float64], neighbors: int, seed: int) -> float:
-    """Return the total correlation of columns, one line each, from nearest neighbours."""
+    If the last of them is a ``target``, that of the target and all others together.
+    """
     from scipy.spatial import KDTree
     from scipy.special import digamma
 
-    values = values / values.std(axis=1, keepdims=True)
+    values = values - values.mean(axis=1, keepdims=True)
+    values /= values.std(axis=1, keepdims=True)
     rng = np.random.default_rng(seed)
     for line in values:
         if np.unique(line).size < line.size:
-            line += 1e-10 * max(1.0, float(np.abs(line).mean())) * rng.standard_normal(line.size)
-    n_columns, n = values.shape
+            line += 1e-10 * rng.standard_normal(line.size)
+    points = np.ascontiguousarray(values.T)
+    n, n_columns = points.shape
     k = min(neighbors, n - 1)
-    points = values.T
-    reach = KDTree(points).query(points, k + 1, p=np.inf)[0][:, k]
-    score = digamma(k) + (n_columns - 1) * digamma(n)
-    for line in values:
-        ordered = np.sort(line)
-        # Strictly nearer than the neighbour; the point itself is counted, as psi(n + 1) asks for.
-        inside = np.searchsorted(ordered, np.nextafter(line + reach, -np.inf), "right")
-        inside -= np.searchsorted(ordered, np.nextafter(line - reach, np.inf), "left")
-        score -= float(np.mean(digamma(np.maximum(inside, 1))))
+    farthest = KDTree(points).query(points, k + 1, p=np.inf)[0][:, k]
+    nearer = np.nextafter(farthest, 0.0)
+    parts = (
+        [slice(0, -1), slice(-1, None)] if target else [slice(c, c + 1) for c in range(n_columns)]
+    )
+    score = digamma(k) + (len(parts) - 1) * digamma(n)
+    for part in parts:
+        side = points[:, part]
+        # The point itself is counted, as psi(n + 1) asks for.
+        inside = KDTree(side).query_ball_point(side, nearer, p=np.inf, return_length=True)
+        score -= float(np.mean(digamma(inside)))
     return float(score)

@@ -29,7 +29,7 @@ _EQUAL = 1e-12
 
 
 @register("uds", "Universal dependency score of Nguyen, Mandros and Vreeken (2016)")
-@register("uds-unregularized", "The same without its regulariser", regularize=False)
+@register("uds-unregularized", "uds without its regulariser: chance shows, too", regularize=False)
 @dataclass(frozen=True)
 class UDS(Measure):
     """Universal dependency score of Nguyen, Mandros and Vreeken (2016), in [0, 1].

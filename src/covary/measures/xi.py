@@ -18,7 +18,8 @@ class Xi(Pairwise):
 
         xi(x, y) = 1 - n sum_i |r_{i+1} - r_i| / (2 sum_i l_i (n - l_i)),
 
-    1 if y is a function of x; the score is max(xi(x, y), xi(y, x)). From scipy.
+    1 if y is a function of x; the score is max(xi(x, y), xi(y, x)), or with a target y only the
+    first of the two. From scipy.
 
     Chatterjee: A new coefficient of correlation, Journal of the American Statistical Association
     116, 2021.
@@ -48,6 +49,9 @@ class Xi(Pairwise):
     aggregate: Aggregate = None
 
     def of_pair(self, x: Floats, y: Floats) -> float:
+        return max(self.of_target(x, y), self.of_target(y, x))
+
+    def of_target(self, x: Floats, target: Floats) -> float:
         from scipy.stats import chatterjeexi
 
-        return float(max(chatterjeexi(x, y).statistic, chatterjeexi(y, x).statistic))
+        return float(chatterjeexi(x, target).statistic)

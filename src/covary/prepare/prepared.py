@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -130,13 +131,17 @@ class Prepared:
         return self._shuffled_ties[seed]
 
     def _with_shuffled_ties(self, seed: int) -> npt.NDArray[np.uint32]:
-        drawn = np.random.default_rng(seed).permutation(self.n_rows)
         orders = self.orders.copy()
-        for order, values, n_present in zip(orders, self.values, self.n_present, strict=True):
-            runs = np.cumsum(values[1:n_present] != values[: max(n_present - 1, 0)])
+        for column, n_present in enumerate(self.n_present):
+            order, values = orders[column, :n_present], self.values[column, :n_present]
+            runs = np.cumsum(values[1:] != values[:-1])
             if runs.size and runs[-1] < runs.size:
-                places = np.lexsort((drawn[order[:n_present]], np.append(0, runs)))
-                order[:n_present] = order[places]
+                # What the column holds decides, so that no two columns are drawn alike unless
+                # they are the same, and their places in the table do not matter.
+                held = hashlib.blake2b(self.ranks[column].tobytes(), digest_size=8).digest()
+                rng = np.random.default_rng([seed, int.from_bytes(held, "little")])
+                places = np.lexsort((rng.permutation(n_present), np.append(0, runs)))
+                order[:] = order[places]
         orders.flags.writeable = False
         return orders
 

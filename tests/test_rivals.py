@@ -1,0 +1,868 @@
+"""What the other measures promise: against their slow twins, and against the libraries."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import warnings
+from importlib.util import find_spec
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.special import digamma
+from sklearn.feature_selection import mutual_info_regression
+from tables import tables
+
+import covary
+import naive_rivals
+from covary.errors import ParameterError
+from covary.measures import all_measures, find_measure
+from covary.prepare import prepare
+
+DATA = Path(__file__).parent / "data"
+THEIRS = json.loads((DATA / "authors_scores.json").read_text())
+
+PAIRWISE = ["distance-correlation", "hsic", "mutual-information", "pearson", "spearman", "xi"]
+ANY_SIZE = ["cmi", "dhsic", "hics", "mac", "mcde", "quadratic", "total-correlation"]
+RIVALS = sorted([*PAIRWISE, *ANY_SIZE])
+
+NEEDS = {"distance-correlation": "dcor", "dhsic": "hyppo", "hsic": "hyppo"}
+
+UNTIED = ("normal", "heavy")
+# Without an offset that dwarfs the spread.
+PLAIN = ("normal", "ties", "binary", "constant", "heavy", "dependent")
+UNIT_FREE = [
+    ("cmi", {"scale": "range"}),
+    ("mac", {}),
+    ("hics", {}),
+    ("hics", {"test": "welch"}),
+    ("mcde", {}),
+    ("total-correlation", {}),
+    ("total-correlation", {"estimator": "knn"}),
+    ("quadratic", {}),
+    ("dhsic", {"scale": "median"}),
+    ("hsic", {"scale": "median"}),
+    ("distance-correlation", {}),
+    ("mutual-information", {}),
+    ("pearson", {}),
+    ("spearman", {}),
+    ("xi", {}),
+]
+RANKS_ONLY = [
+    ("hics", {}),
+    ("mcde", {}),
+    ("total-correlation", {}),
+    ("spearman", {}),
+    ("xi", {}),
+]
+ANY_ORDER = [case for case in UNIT_FREE if case[0] != "mutual-information"] + [("cmi", {})]
+ANY_ORDER_OF_ROWS = [case for case in ANY_ORDER if case[0] not in ("cmi", "xi")]
+
+
+def listed(table):
+    return [column.tolist() for column in table.T]
+
+
+def score(table, name, **parameters):
+    return covary.score(table, measure=name, **parameters)
+
+
+def near(value, tolerance=1e-9):
+    return pytest.approx(value, rel=tolerance, abs=tolerance)
+
+
+def rows_of(table):
+    """The rows without a missing cell."""
+    return table[~np.isnan(table).any(axis=1)]
+
+
+def all_vary(table):
+    return len(table) > 0 and bool((np.ptp(table, axis=0) > 0).all())
+
+
+def no_ties(table):
+    return all(len(np.unique(column)) == len(column) for column in rows_of(table).T)
+
+
+@st.composite
+def with_copies(draw, **options):
+    """Some tables, in some of which a column is a copy of another."""
+    table = draw(tables(**options))
+    if draw(st.booleans()):
+        to, of = draw(st.permutations(range(table.shape[1])))[:2]
+        table[:, to] = table[:, of]
+    return table
+
+
+def a_table(seed=0, n_rows=60):
+    """Four columns: one, a noisy function of it, noise, and a sum that has ties."""
+    rng = np.random.default_rng(seed)
+    x, noise = rng.normal(size=(2, n_rows))
+    y = np.sin(2 * x) + rng.normal(size=n_rows) / 5
+    return np.column_stack([x, y, noise, np.round(x + noise)])
+
+
+def needs(name):
+    package = NEEDS.get(name, "numpy")
+    return pytest.mark.skipif(find_spec(package) is None, reason=f"{name} needs {package}")
+
+
+def named(names):
+    return pytest.mark.parametrize("name", [pytest.param(n, marks=needs(n)) for n in names])
+
+
+def parametrized(cases):
+    """Names of measures with parameters."""
+    params = [
+        pytest.param(*case, marks=needs(case[0]), id="-".join([case[0], *case[1].values()]))
+        for case in cases
+    ]
+    return pytest.mark.parametrize(("name", "parameters"), params)
+
+
+def hyppo_s():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from hyppo.d_variate import dHsic
+        from hyppo.independence import Hsic
+    return Hsic(), dHsic()
+
+
+def hsic_is_defined(table, scale=None, least=1e-6):
+    """Whether neither variance is 0 but for rounding, as with 3 rows or one odd value."""
+    complete = rows_of(table)
+    if len(complete) < 3 or not all_vary(complete):
+        return True
+    return min(naive_rivals.hsic_parts(*listed(table), scale)[1:]) > least
+
+
+# ---------------------------------------------------------------- cmi
+
+
+@pytest.mark.parametrize("columns", THEIRS["cmi"]["scores"])
+def test_cmi_is_the_authors(columns):
+    table = np.loadtxt(DATA / THEIRS["cmi"]["file"], delimiter=",")
+    found = score(table[:, [int(c) for c in columns.split(",")]], "cmi")
+    assert found == pytest.approx(THEIRS["cmi"]["scores"][columns], abs=1e-9)
+
+
+@given(with_copies(rows=(3, 80)), st.sampled_from([None, "range"]))
+def test_cmi_is_its_twin(table, scale):
+    columns = naive_rivals.complete(listed(table))
+    assume(columns[0])
+    if scale == "range":
+        columns = [naive_rivals.to_unit(column) for column in columns]
+    in_order = sorted(columns, key=naive.cumulative_entropy)
+    for a, b in pairwise(in_order):
+        gap = naive.cumulative_entropy(b) - naive.cumulative_entropy(a)
+        assume(a == b or gap > 1e-9 * naive.cumulative_entropy(b))
+    assert score(table, "cmi", scale=scale) == near(naive_rivals.cmi(listed(table), scale))
+
+
+# ---------------------------------------------------------------- mac
+
+
+def test_the_cheapest_merges_are_the_cheapest_of_all():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        columns = listed(np.round(rng.normal(size=(30, 3)), 1))
+        bins = naive.initial_bins(columns[0], 7)
+        costs = naive_rivals.merge_costs(bins, columns[1:])
+
+        def cost(ends, costs=costs):
+            return sum(costs[a + 1, b] for a, b in zip([-1, *ends], ends, strict=False))
+
+        for parts, ends in naive_rivals.best_merges(bins, columns[1:]).items():
+            least = min(map(cost, naive.all_partitions(len(bins), parts)))
+            assert cost(ends) == pytest.approx(least, abs=1e-12)
+
+
+def mac_unless_tied(columns, **parameters):
+    """The twin's score, where it is the same whatever is chosen among equals."""
+    choices = [naive_rivals.first, lambda choices: choices[-1]]
+    choices.append(random.Random(0).choice)
+    found = [naive_rivals.mac(columns, **parameters, choose=choose) for choose in choices]
+    assume(max(found) - min(found) < 1e-12)
+    return found[0]
+
+
+@settings(max_examples=60)
+@given(with_copies(rows=(3, 80)), st.sampled_from([4, 7, 20]), st.sampled_from([0.3, 0.5, 0.8]))
+def test_mac_is_its_twin(table, beta, epsilon):
+    expected = mac_unless_tied(listed(table), beta=beta, epsilon=epsilon)
+    assert score(table, "mac", beta=beta, epsilon=epsilon) == near(expected)
+
+
+@settings(max_examples=60)
+@given(with_copies(rows=(3, 120)), st.randoms(use_true_random=False))
+def test_mac_does_not_depend_on_the_order_of_columns_and_rows(table, chance):
+    rows, columns = (chance.sample(range(n), n) for n in table.shape)
+    assert score(table[rows][:, columns], "mac") == near(score(table, "mac"), 1e-12)
+
+
+# ---------------------------------------------------------------- hics and mcde
+
+
+def is_one_of(value, possible):
+    return any(value == near(other) for other in possible)
+
+
+@settings(max_examples=60)
+@given(
+    with_copies(rows=(3, 8), columns=(2, 4)),
+    st.sampled_from(["ks", "welch"]),
+    st.sampled_from([0.1, 0.4, 0.9]),
+)
+def test_a_slice_of_hics_is_one_that_is_possible(table, test, alpha):
+    columns = listed(table)
+    possible = {v or 0.0 for v, _ in naive_rivals.hics_values(columns, alpha, test)}
+    for seed in range(5):
+        found = score(table, "hics", slices=1, alpha=alpha, test=test, seed=seed)
+        assert is_one_of(found, possible)
+
+
+@settings(max_examples=60)
+@given(
+    with_copies(rows=(3, 7), columns=(2, 3)),
+    st.sampled_from([0.2, 0.5, 0.99]),
+    st.sampled_from([0.3, 0.5, 0.99]),
+)
+def test_a_slice_of_mcde_is_one_that_is_possible(table, alpha, beta):
+    possible = {v for v, _ in naive_rivals.mcde_values(listed(table), alpha, beta)}
+    for seed in range(5):
+        found = score(table, "mcde", slices=1, alpha=alpha, beta=beta, seed=seed)
+        assert is_one_of(found, possible)
+
+
+def drawn_tables():
+    rng = np.random.default_rng(5)
+    x, y, z = rng.normal(size=(3, 40))
+    gaps = np.column_stack([x, np.round(x + y), z])
+    gaps[rng.random(gaps.shape) < 0.15] = np.nan
+    return {
+        "independent": np.column_stack([x, y]),
+        "dependent": np.column_stack([x, x**2 + y / 5, x + z]),
+        "ties": np.round(np.column_stack([x, x + y, y])),
+        "gaps": gaps,
+    }
+
+
+SAMPLED = [("hics", {}), ("hics", {"test": "welch"}), ("mcde", {})]
+
+
+@parametrized(SAMPLED)
+@pytest.mark.parametrize("of", drawn_tables())
+def test_means_over_seeds_are_the_twin_s_means(name, parameters, of):
+    table = drawn_tables()[of]
+    twin = getattr(naive_rivals, name)
+    ours = [score(table, name, seed=seed, **parameters) for seed in range(100)]
+    rngs = [np.random.default_rng(seed) for seed in range(100)]
+    theirs = [twin(listed(table), rng, **parameters) for rng in rngs]
+    error = math.sqrt((np.var(ours) + np.var(theirs)) / 99)
+    assert np.mean(ours) == pytest.approx(np.mean(theirs), abs=3 * error)
+    assert np.std(ours) == pytest.approx(np.std(theirs), rel=0.5)
+
+
+@parametrized(SAMPLED)
+def test_many_slices_give_the_mean_over_all_that_are_possible(name, parameters):
+    rng = np.random.default_rng(2)
+    table = np.round(rng.normal(size=(10, 3)))
+    table[:, 2] += table[:, 0]
+    table[3, 0] = table[5, 1] = np.nan
+    values = getattr(naive_rivals, f"{name}_values")(listed(table), **parameters)
+    counted = [(value, chance) for value, chance in values if value is not None]
+    mean = sum(v * chance for v, chance in counted) / sum(chance for _, chance in counted)
+    found = [score(table, name, slices=2000, seed=seed, **parameters) for seed in range(200)]
+    assert np.mean(found) == pytest.approx(mean, abs=3 * np.std(found) / math.sqrt(199))
+
+
+@pytest.mark.parametrize("columns", THEIRS["hics"]["scores"])
+def test_hics_is_near_the_authors(columns):
+    table = np.loadtxt(DATA / THEIRS["hics"]["file"], delimiter=",")
+    table = table[:, [int(c) for c in columns.split(",")]]
+    mean, deviation = THEIRS["hics"]["scores"][columns]
+    found = [score(table, "hics", seed=seed) for seed in range(100)]
+    # Their distribution function skips every other value, which takes up to a step off: one row
+    # of a slice that holds 1000 times 0.1^((d - 1) / d) rows where columns are independent.
+    step = 1 / (1000 * 0.1 ** (1 - 1 / table.shape[1]))
+    assert np.mean(found) == pytest.approx(mean, abs=step + 3 * deviation / 10 * math.sqrt(2))
+    assert np.std(found) == pytest.approx(deviation, rel=0.5)
+
+
+def test_ties_do_not_make_independent_columns_look_otherwise():
+    # Were the ties of all columns broken alike, they would be so in no permutation.
+    pvalues = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        table = np.column_stack([rng.normal(size=100), rng.random((100, 4)) < 0.05])
+        pvalues.append(covary.test(table, measure="hics", permutations=19).pvalue)
+    error = math.sqrt(1 / 12 / len(pvalues))
+    assert np.mean(pvalues) == pytest.approx(0.525, abs=3 * error)
+
+
+@parametrized(SAMPLED)
+def test_another_seed_draws_other_slices(name, parameters):
+    found = [score(a_table(), name, seed=seed, **parameters) for seed in (0, 0, 1)]
+    assert found[0] == found[1] != found[2]
+
+
+def test_a_slice_of_everything_tells_nothing():
+    table = a_table()
+    assert score(table, "mcde", alpha=0.999) == 0
+    assert score(np.column_stack([table[:, 0], np.zeros(60)]), "hics") == 0
+
+
+# ---------------------------------------------------------------- total correlation
+
+
+@given(with_copies(rows=(3, 80)), st.integers(2, 9))
+def test_total_correlation_of_bins_is_its_twin(table, bins):
+    expected = naive_rivals.total_correlation_of_bins(listed(table), bins)
+    assert score(table, "total-correlation", bins=bins) == near(expected)
+
+
+@given(with_copies(rows=(3, 50), kinds=(*UNTIED, "dependent")), st.integers(1, 5))
+def test_total_correlation_of_neighbors_is_its_twin(table, neighbors):
+    assume(no_ties(table))
+    expected = naive_rivals.total_correlation_of_neighbors(listed(table), neighbors)
+    found = score(table, "total-correlation", estimator="knn", neighbors=neighbors)
+    assert found == near(expected)
+
+
+@given(tables(rows=(4, 60), columns=(2, 2), kinds=UNTIED, missing=False))
+def test_total_correlation_of_two_columns_is_their_mutual_information(table):
+    found = score(table, "total-correlation", estimator="knn")
+    assert max(found, 0) == near(score(table, "mutual-information"))
+
+
+def test_total_correlation_of_columns_with_ties_is_settled_by_a_seed():
+    table = np.round(a_table())
+    found = [score(table, "total-correlation", estimator="knn", seed=seed) for seed in (0, 0, 1)]
+    assert found[0] == found[1] != found[2]
+
+
+# ---------------------------------------------------------------- quadratic
+
+
+@given(with_copies(rows=(3, 40)))
+def test_quadratic_is_its_twin(table):
+    assert score(table, "quadratic") == near(naive_rivals.quadratic(listed(table)))
+
+
+@settings(max_examples=50)
+@given(with_copies(rows=(3, 12), columns=(2, 3)))
+def test_quadratic_is_the_integral_that_it_stands_for(table):
+    expected = naive_rivals.quadratic_by_integration(listed(table))
+    assert score(table, "quadratic") == near(expected)
+
+
+# ---------------------------------------------------------------- pairs
+
+
+@given(with_copies(rows=(3, 80), columns=(2, 2)))
+def test_pearson_and_spearman_are_their_twins(table):
+    assert score(table, "pearson") == near(naive_rivals.pearson(*listed(table)))
+    assert score(table, "spearman") == near(naive_rivals.spearman(*listed(table)))
+
+
+@needs("distance-correlation")
+@given(with_copies(rows=(3, 80), columns=(2, 2), kinds=PLAIN))
+def test_distance_correlation_is_its_twin(table):
+    expected = naive_rivals.distance_correlation(*listed(table))
+    # A covariance that is 0 but for rounding has a root that is far more.
+    assert score(table, "distance-correlation") ** 2 == near(expected**2)
+
+
+@given(with_copies(rows=(3, 80), columns=(2, 2)))
+def test_xi_is_its_twin(table):
+    assert score(table, "xi") == near(naive_rivals.xi(*listed(table)))
+
+
+@given(tables(rows=(3, 60), columns=(2, 2), kinds=UNTIED), st.integers(1, 5))
+def test_mutual_information_is_its_twin(table, neighbors):
+    expected = naive_rivals.mutual_information(*listed(table), neighbors)
+    assert score(table, "mutual-information", neighbors=neighbors) == near(expected)
+
+
+scales = st.sampled_from([None, "median"])
+
+
+@needs("hsic")
+@given(with_copies(rows=(3, 80), columns=(2, 2), kinds=PLAIN), scales)
+def test_hsic_is_its_twin(table, scale):
+    assume(hsic_is_defined(table, scale))
+    assert score(table, "hsic", scale=scale) == near(naive_rivals.hsic(*listed(table), scale))
+
+
+@needs("dhsic")
+@given(with_copies(rows=(3, 80), kinds=PLAIN), scales)
+def test_dhsic_is_its_twin(table, scale):
+    assert score(table, "dhsic", scale=scale) == near(naive_rivals.dhsic(listed(table), scale))
+
+
+# ---------------------------------------------------------------- libraries
+
+for_libraries = tables(rows=(5, 80), columns=(2, 2), kinds=("normal", "ties", "dependent"))
+
+
+@settings(max_examples=60)
+@given(for_libraries)
+def test_pearson_spearman_and_xi_are_scipy_s(table):
+    complete = rows_of(table)
+    assume(len(complete) > 4 and all_vary(complete))
+    x, y = complete.T
+    assert score(table, "pearson") == near(abs(stats.pearsonr(x, y).statistic), 1e-12)
+    assert score(table, "spearman") == near(abs(stats.spearmanr(x, y).statistic), 1e-12)
+    both_ways = stats.chatterjeexi(x, y).statistic, stats.chatterjeexi(y, x).statistic
+    assert score(table, "xi") == near(max(both_ways), 1e-12)
+
+
+@settings(max_examples=60)
+@given(for_libraries, st.integers(1, 4), st.integers(0, 9))
+def test_mutual_information_is_scikit_learn_s(table, neighbors, seed):
+    complete = rows_of(table)
+    assume(len(complete) > 4 and all_vary(complete))
+    x, y = complete.T
+    expected = mutual_info_regression(x[:, None], y, n_neighbors=neighbors, random_state=seed)[0]
+    found = score(table, "mutual-information", neighbors=neighbors, seed=seed)
+    assert found == near(expected, 1e-12)
+
+
+@needs("distance-correlation")
+@settings(max_examples=60)
+@given(for_libraries)
+def test_distance_correlation_is_dcor_s(table):
+    import dcor
+
+    complete = rows_of(table)
+    assume(len(complete) > 4 and all_vary(complete))
+    expected = dcor.distance_correlation(*complete.T)
+    assume(expected > 1e-4)  # else it is the root of what rounding leaves
+    assert score(table, "distance-correlation") == near(expected, 1e-12)
+
+
+@needs("hsic")
+@settings(max_examples=60)
+@given(for_libraries)
+def test_hsic_is_hyppo_s(table):
+    complete = rows_of(table)
+    assume(len(complete) > 4 and all_vary(complete) and hsic_is_defined(table, least=1e-2))
+    expected = hyppo_s()[0].statistic(complete[:, :1], complete[:, 1:])
+    assert score(table, "hsic") == near(expected, 1e-12)
+
+
+@needs("dhsic")
+@settings(max_examples=60)
+@given(tables(rows=(3, 80), kinds=("normal", "ties", "dependent", "binary")))
+def test_dhsic_is_hyppo_s(table):
+    complete = rows_of(table)
+    assume(len(complete) > 2 and all_vary(complete))
+    expected = hyppo_s()[1].statistic(*(column[:, None] for column in complete.T))
+    assert score(table, "dhsic") == near(expected, 1e-12)
+
+
+# ---------------------------------------------------------------- what does not matter
+
+
+def exact_table(name, seed, *, tied):
+    """Cells are multiples of 2^-30, so that shifts and powers of two change them exactly."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(60, 2 if name in PAIRWISE else 4))
+    x[:, 1] += x[:, 0] ** 2
+    table = np.round(x, 1) if tied else x
+    table = np.round(table * 2**30) / 2**30
+    if seed % 2:
+        table[rng.random(table.shape) < 0.1] = np.nan
+    return table
+
+
+@parametrized(UNIT_FREE)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("tied", [False, True])
+def test_units_do_not_matter(name, parameters, seed, tied):
+    if tied and (name == "mutual-information" or "knn" in parameters.values()):
+        pytest.skip("noise tells equal values apart")
+    table = exact_table(name, seed, tied=tied)
+    units = np.array([4.0, 0.125, 2.0**20, 1.0])[: table.shape[1]]
+    shifts = np.array([-3.0, 1000.0, 5.0 * 2**20, 0.0])[: table.shape[1]]
+    expected = score(table, name, **parameters)
+    assert score(table * units + shifts, name, **parameters) == near(expected)
+
+
+@parametrized(UNIT_FREE)
+def test_an_offset_that_dwarfs_the_spread_does_not_matter(name, parameters):
+    table = np.round(exact_table(name, 0, tied=False) * 2**20) / 2**20
+    expected = score(table, name, **parameters)
+    assert score(table + 2.0**30, name, **parameters) == near(expected, 1e-6)
+
+
+@parametrized([("cmi", {}), ("hsic", {}), ("dhsic", {})])
+def test_units_matter_where_no_scale_is_asked_for(name, parameters):
+    table = exact_table(name, 0, tied=False)[:, :2]
+    assert score(table * [64, 1], name, **parameters) != near(score(table, name), 1e-3)
+
+
+@parametrized(RANKS_ONLY)
+@settings(max_examples=40)
+@given(table=with_copies(rows=(3, 80), columns=(2, 4)))
+def test_only_ranks_matter(name, parameters, table):
+    if name in PAIRWISE:
+        table = table[:, :2]
+    ranks = table.copy()
+    for column in ranks.T:
+        there = ~np.isnan(column)
+        column[there] = np.unique(column[there], return_inverse=True)[1] ** 3
+    expected = score(table, name, **parameters)
+    assert score(ranks, name, **parameters) == near(expected, 1e-12)
+
+
+@parametrized(ANY_ORDER)
+@settings(max_examples=20)
+@given(
+    table=with_copies(rows=(3, 60), columns=(2, 4), kinds=PLAIN),
+    chance=st.randoms(use_true_random=False),
+)
+def test_the_order_of_columns_does_not_matter(name, parameters, table, chance):
+    if name in PAIRWISE:
+        table = table[:, :2]
+    if name == "hsic":
+        assume(hsic_is_defined(table, "median"))
+    columns = chance.sample(range(table.shape[1]), table.shape[1])
+    expected = score(table, name, **parameters)
+    assert score(table[:, columns], name, **parameters) == near(expected)
+
+
+@parametrized(ANY_ORDER_OF_ROWS)
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_of_rows_does_not_matter(name, parameters, tied, seed):
+    if tied and (name in ("hics", "mcde") or "knn" in parameters.values()):
+        pytest.skip("chance tells equal values apart")
+    table = exact_table(name, seed, tied=tied)
+    rows = np.random.default_rng(seed).permutation(len(table))
+    expected = score(table, name, **parameters)
+    assert score(table[rows], name, **parameters) == near(expected)
+
+
+@parametrized(
+    [
+        ("cmi", {}),
+        ("mac", {}),
+        ("total-correlation", {}),
+        ("total-correlation", {"estimator": "knn"}),
+        ("quadratic", {}),
+        ("dhsic", {}),
+    ]
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_constant_adds_nothing(name, parameters, seed):
+    table = exact_table(name, seed, tied=False)
+    constant = np.full((len(table), 1), 0.1)
+    expected = score(table, name, **parameters)
+    assert score(np.hstack([table, constant]), name, **parameters) == near(expected, 1e-12)
+
+
+@named(RIVALS)
+def test_nothing_depends_on_a_constant(name):
+    constant = np.full(60, 0.1)
+    x = a_table()[:, 0]
+    assert score(np.column_stack([x, constant]), name) == pytest.approx(0, abs=1e-12)
+    assert score(np.column_stack([constant, x]), name) == pytest.approx(0, abs=1e-12)
+    assert score(np.column_stack([constant, constant]), name) == pytest.approx(0, abs=1e-12)
+
+
+@named(RIVALS)
+def test_nothing_is_told_by_rows_that_all_have_a_gap(name):
+    table = a_table()[:, :2].copy()
+    table[::2, 0] = np.nan
+    table[1::2, 1] = np.nan
+    if name in ("mac", "total-correlation", "hics", "mcde"):
+        low, high = all_measures()[name].cls.bounds
+        assert low <= score(table, name) <= high
+    else:
+        assert score(table, name) == 0
+
+
+@parametrized([*UNIT_FREE, ("cmi", {}), ("hsic", {}), ("dhsic", {})])
+@settings(max_examples=20)
+@given(table=with_copies(rows=(3, 60), columns=(2, 4)))
+def test_scores_are_within_their_bounds(name, parameters, table):
+    if name in PAIRWISE:
+        table = table[:, :2]
+    low, high = all_measures()[name].cls.bounds
+    found = score(table, name, **parameters)
+    assert math.isfinite(found)
+    assert found <= high
+    if parameters.get("estimator") != "knn":
+        assert found >= low
+
+
+# ---------------------------------------------------------------- pairs only
+
+
+@named(PAIRWISE)
+def test_more_than_two_columns_need_an_aggregate(name):
+    with pytest.raises(covary.CovaryError, match=rf"{name}.*aggregate"):
+        score(a_table()[:, :3], name)
+
+
+@named(PAIRWISE)
+@pytest.mark.parametrize(("aggregate", "of"), [("mean", np.mean), ("max", max), ("min", min)])
+def test_an_aggregate_is_that_of_all_pairs(name, aggregate, of):
+    table = a_table()
+    table[np.random.default_rng(0).random(table.shape) < 0.1] = np.nan
+    pairs = [score(table[:, pair], name) for pair in combinations(range(4), 2)]
+    assert score(table, name, aggregate=aggregate) == near(of(pairs), 1e-12)
+
+
+@named(PAIRWISE)
+@pytest.mark.parametrize("strategy", ["beam", "exhaustive"])
+def test_a_search_with_a_measure_of_pairs_looks_at_pairs(name, strategy):
+    found = covary.search(a_table(), measure=name, strategy=strategy)
+    assert len(found.subspaces) == 6
+    assert {len(subspace.columns) for subspace in found.subspaces} == {2}
+
+
+@named(PAIRWISE)
+def test_a_search_for_larger_sets_needs_an_aggregate(name):
+    with pytest.raises(covary.CovaryError, match=rf"{name}.*aggregate"):
+        covary.search(a_table(), measure=name, max_size=3)
+    found = covary.search(a_table(), measure=name, max_size=3, aggregate="mean")
+    assert {len(subspace.columns) for subspace in found.subspaces} == {2, 3}
+
+
+# ---------------------------------------------------------------- parameters
+
+
+@pytest.mark.parametrize(
+    ("cls", "parameters"),
+    [
+        ("CMI", {"scale": "x"}),
+        ("MAC", {"beta": 1}),
+        ("MAC", {"epsilon": 2}),
+        ("MAC", {"epsilon": -0.5}),
+        ("HiCS", {"slices": 0}),
+        ("HiCS", {"slices": 2.5}),
+        ("HiCS", {"alpha": 0}),
+        ("HiCS", {"alpha": 1.5}),
+        ("HiCS", {"alpha": math.nan}),
+        ("HiCS", {"test": "x"}),
+        ("HiCS", {"seed": -1}),
+        ("MCDE", {"slices": 0}),
+        ("MCDE", {"alpha": 0}),
+        ("MCDE", {"alpha": 1.5}),
+        ("MCDE", {"beta": 0}),
+        ("MCDE", {"beta": 1}),
+        ("MCDE", {"beta": 1.5}),
+        ("MCDE", {"seed": -1}),
+        ("TotalCorrelation", {"estimator": "x"}),
+        ("TotalCorrelation", {"bins": 1}),
+        ("TotalCorrelation", {"neighbors": 0}),
+        ("TotalCorrelation", {"seed": -1}),
+        ("DHSIC", {"scale": "x"}),
+        ("HSIC", {"scale": "x"}),
+        ("HSIC", {"aggregate": "median"}),
+        ("DistanceCorrelation", {"aggregate": "median"}),
+        ("Pearson", {"aggregate": "median"}),
+        ("Spearman", {"aggregate": "median"}),
+        ("Xi", {"aggregate": "median"}),
+        ("MutualInformation", {"aggregate": "median"}),
+        ("MutualInformation", {"neighbors": 0}),
+        ("MutualInformation", {"seed": -1}),
+    ],
+    ids=str,
+)
+def test_impossible_parameters_are_refused(cls, parameters):
+    (name,) = parameters
+    with pytest.raises(ParameterError, match=name):
+        getattr(covary, cls)(**parameters)
+
+
+# ---------------------------------------------------------------- with everything else
+
+
+@named(RIVALS)
+def test_each_works_everywhere(name):
+    table = a_table()
+    pair = covary.score(table, columns=[0, 1], measure=name)
+    matrix = covary.matrix(table, measure=name)
+    assert matrix[0, 1] == matrix[1, 0] == pair
+    assert pair == score(table[:, :2], name)
+    max_size = None if name in PAIRWISE else 3
+    found = covary.search(table, measure=name, top=3, max_size=max_size)
+    scores = [subspace.score for subspace in found.subspaces]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+    for subspace in found.subspaces:
+        columns = [int(str(column).removeprefix("x")) for column in subspace.columns]
+        assert subspace.score == score(table[:, columns], name)
+    tested = covary.test(table, columns=[0, 1], measure=name, permutations=19)
+    assert tested.score == pair
+    assert tested.pvalue in [near(k / 20) for k in range(1, 21)]
+
+
+@named(RIVALS)
+def test_the_class_is_the_name_with_its_defaults(name):
+    registered = all_measures()[name]
+    assert getattr(covary, registered.cls.__name__) is registered.cls
+    assert registered.cls().score(a_table()[:, :2]) == score(a_table()[:, :2], name)
+    assert registered.cls().name == name
+
+
+# ---------------------------------------------------------------- what they see
+
+
+def pvalue(x, y, name):
+    return covary.test(np.column_stack([x, y]), measure=name, permutations=99).pvalue
+
+
+@named(RIVALS)
+def test_each_sees_a_rise(name):
+    x, noise = np.random.default_rng(0).normal(size=(2, 100))
+    assert pvalue(x, x + noise / 10, name) <= 0.05
+
+
+@named(sorted({*RIVALS} - {"pearson", "spearman"}))
+def test_each_but_two_sees_a_parabola(name):
+    x = np.arange(-50.0, 51.0)
+    assert pvalue(x, x**2, name) <= 0.05
+
+
+@named(["pearson", "spearman"])
+def test_a_straight_line_does_not_fit_a_parabola(name):
+    x = np.arange(-50.0, 51.0)
+    assert score(np.column_stack([x, x**2]), name) == pytest.approx(0, abs=1e-9)
+    assert pvalue(x, x**2, name) > 0.5
+
+
+# ---------------------------------------------------------------- targets
+
+
+def explained(table, name, **parameters):
+    """How much of the last column the others explain."""
+    measure = find_measure(name, **parameters)
+    last = table.shape[1] - 1
+    return measure.score_target(prepare(table), list(range(last)), last)
+
+
+WITH_TARGET = [n for n in RIVALS if n not in ("dhsic", "mac", "quadratic")]
+
+
+@pytest.mark.parametrize("name", RIVALS)
+def test_a_target_is_taken_or_refused(name):
+    needs(name)
+    table = a_table()
+    if name in WITH_TARGET:
+        found = covary.search(table, measure=name, target="x1", max_size=2, permutations=19)
+        assert found[0].columns == ("x0", "x1")
+        assert covary.test(table, ["x0"], measure=name, target="x1").pvalue < 0.05
+    else:
+        with pytest.raises(ParameterError, match=f"'{name}' cannot say how much of one column"):
+            covary.search(table, measure=name, target="x1")
+
+
+@pytest.mark.parametrize("name", [n for n in PAIRWISE if n != "xi"])
+def test_pairs_with_a_target_are_pairs(name):
+    needs(name)
+    table = a_table()[:, :3]
+    pairs = [score(table[:, [c, 2]], name) for c in (0, 1)]
+    assert explained(table[:, [0, 2]], name) == pairs[0]
+    assert explained(table, name, aggregate="max") == max(pairs)
+    assert explained(table, name, aggregate="min") == min(pairs)
+
+
+@given(tables(rows=(5, 40), columns=(2, 2)))
+def test_xi_of_a_target_has_a_direction(table):
+    rows = rows_of(table)
+    assume(len(rows) > 2 and all_vary(rows))
+    assert explained(table, "xi") == near(stats.chatterjeexi(rows[:, 0], rows[:, 1]).statistic)
+
+
+@settings(max_examples=50)
+@given(tables(rows=(4, 40), columns=(2, 4), kinds=UNTIED))
+def test_cmi_of_a_target_is_what_clusters_by_the_others_tell(table):
+    *others, target = naive_rivals.complete(listed(table))
+    assume(len(target) > 1)
+    others.sort(key=lambda column: -naive.cumulative_entropy(column))
+    labels = naive_rivals.clusters(others)
+    cells = [[r for r, its in enumerate(labels) if its == label] for label in set(labels)]
+    told = naive.cumulative_entropy(target) - naive.conditional_entropy(target, cells)
+    assert explained(table, "cmi") == near(told / math.log(2))
+
+
+@given(tables(rows=(3, 60), columns=(2, 4)))
+def test_total_correlation_with_a_target_is_their_mutual_information(table):
+    columns = listed(table)
+    together = naive_rivals.total_correlation_of_bins(columns)
+    among_others = naive_rivals.total_correlation_of_bins(columns[:-1])
+    assert explained(table, "total-correlation") == near(together - among_others)
+
+
+def test_neighbours_with_a_target_are_those_of_all_others_together():
+    table = np.random.default_rng(3).normal(size=(30, 3))
+    table[:, 2] += table[:, 0] * table[:, 1]
+    scaled = table / table.std(axis=0)
+    apart = np.abs(scaled[:, None] - scaled[None])
+    far = np.sort(apart.max(axis=2), axis=1)[:, 3]
+    sides = [apart[:, :, :2].max(axis=2), apart[:, :, 2]]
+    nearer = [digamma((side < far[:, None]).sum(axis=1)).mean() for side in sides]
+    expected = digamma(3) + digamma(30) - sum(nearer)
+    assert explained(table, "total-correlation", estimator="knn") == near(expected)
+
+
+@pytest.mark.parametrize("name", ["hics", "mcde"])
+def test_a_target_is_the_reference_of_all_slices(name):
+    table = np.random.default_rng(4).normal(size=(9, 3))
+    table[4, 1] = np.nan
+    table[:, 2] += table[:, 0]
+    *others, target = listed(table)
+    if name == "hics":
+        blocks = [naive_rivals.all_blocks(c, naive_rivals.hics_size(c, 0.1, 3)) for c in others]
+        slices = naive_rivals.all_slices(blocks)
+        values = [(naive_rivals.deviation(target, i, "ks"), p) for i, p in slices.items()]
+    else:
+        blocks = [naive_rivals.all_blocks(c, naive_rivals.mcde_size(c, 0.5, 3)) for c in others]
+        ranges = naive_rivals.all_ranges(target, naive_rivals.mcde_size(target, 0.5, 2))
+        values = [
+            (naive_rivals.contrast(target, inside, limits), chance / len(ranges))
+            for inside, chance in naive_rivals.all_slices(blocks).items()
+            for limits in ranges
+        ]
+    counted = [(value, chance) for value, chance in values if value is not None]
+    mean = sum(v * chance for v, chance in counted) / sum(chance for _, chance in counted)
+    found = [explained(table, name, slices=1000, seed=seed) for seed in range(100)]
+    assert np.mean(found) == pytest.approx(mean, abs=3 * np.std(found) / math.sqrt(99))
+
+
+def test_nothing_explains_a_constant_and_a_constant_explains_nothing():
+    x = np.random.default_rng(0).normal(size=30)
+    for name in WITH_TARGET:
+        needs(name)
+        assert explained(np.column_stack([x, np.ones(30)]), name) == 0.0
+        assert explained(np.column_stack([np.ones(30), x]), name) == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RIVALS)
+def test_independent_columns_are_taken_for_dependent_as_often_as_they_should_be(name):
+    needs(name)
+    pvalues = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        n_columns = 2 if name in PAIRWISE else int(rng.integers(2, 5))
+        table = rng.normal(size=(50, n_columns))
+        if seed % 3 == 1:
+            table = np.round(table)
+        if seed % 3 == 2:
+            table[rng.random(table.shape) < 0.1] = np.nan
+        pvalues.append(covary.test(table, measure=name, permutations=19, seed=seed).pvalue)
+    # Of 300, 15 are expected; more than 28 one time in a thousand.
+    assert sum(p <= 0.05 for p in pvalues) <= 28
+    assert np.mean(pvalues) > 0.45
