@@ -39,15 +39,6 @@ PATIENCE_SECONDS = 20.0
 
 def run(quick: bool, progress: Progress) -> list[Table]:
     """Return what there is to know before choosing a measure."""
-    columns = [
-        Column("measure", "measure"),
-        Column("range", "range"),
-        Column("unit_free", "units"),
-        Column("any_number", "columns"),
-        *(Column(seen, seen, as_number(2)) for seen in SEEN),
-        *(Column(key, f"null {rows}x{n}", as_number(3)) for key, (rows, n) in NULLS.items()),
-        Column("seconds", "time", in_seconds),
-    ]
     repeats = (20, 40) if quick else (100, 200)
     timed = (1000, 5) if quick else TIMED
     rows = []
@@ -55,8 +46,8 @@ def run(quick: bool, progress: Progress) -> list[Table]:
         for name, entry in all_measures().items():
             measure = of_any_number(name)
             row: dict[str, Any] = {"measure": name, "range": entry.range}
-            row["unit_free"] = "free" if is_unit_free(measure) else "matter"
-            row["any_number"] = "any" if find_measure(name).most_columns is None else "pairs"
+            row["units"] = "free" if is_unit_free(measure) else "matter"
+            row["columns"] = "any" if find_measure(name).most_columns is None else "pairs"
             for seen, shapes in SEEN.items():
                 progress(f"{name}, {seen}")
                 powers = [power(measure, shape_named(shape), *repeats) for shape in shapes]
@@ -67,11 +58,23 @@ def run(quick: bool, progress: Progress) -> list[Table]:
             progress(f"{name}, time")
             row["seconds"] = time_of(measure, *timed)
             rows.append(row)
+    name_column = Column("measure", "measure")
+    seen_columns = [Column(seen, seen, as_number(2)) for seen in SEEN]
+    told_columns = [
+        Column("range", "range"),
+        Column("units", "units"),
+        Column("columns", "columns"),
+        *(Column(key, f"null, {n} x {d}", as_number(3)) for key, (n, d) in NULLS.items()),
+        Column("seconds", "time", in_seconds),
+    ]
     note = (
         "Null: mean score of independent normal columns. Time: of {} x {}, the least of a few "
         "calls; 'about' is the time of one pair, times all pairs.".format(*timed)
     )
-    return [Table("Measures", columns, rows, note)]
+    return [
+        Table("What measures see", [name_column, *seen_columns], rows),
+        Table("What to know of them", [name_column, *told_columns], rows, note),
+    ]
 
 
 def of_any_number(name: str) -> Measure:
