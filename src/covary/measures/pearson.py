@@ -16,7 +16,7 @@ from covary.measures.rows import Floats
 class Pearson(Pairwise):
     """Absolute value of Pearson's correlation of two columns, in [0, 1].
 
-        |r| = |sum (x - mean x) (y - mean y)| / sqrt(sum (x - mean x)^2 sum (y - mean y)^2)
+        abs(r), r = sum (x - mean x) (y - mean y) / sqrt(sum (x - mean x)^2 sum (y - mean y)^2)
 
     Pearson: Note on regression and inheritance in the case of two parents, Proceedings of the
     Royal Society of London 58, 1895.

@@ -16,7 +16,7 @@ class Xi(Pairwise):
 
     With the rows by ascending x, r_i the rank of y in row i and l_i = #{j: y_j >= y_i},
 
-        xi(x, y) = 1 - n sum_i |r_{i+1} - r_i| / (2 sum_i l_i (n - l_i)),
+        xi(x, y) = 1 - n sum_i abs(r_{i+1} - r_i) / (2 sum_i l_i (n - l_i)),
 
     1 if y is a function of x; the score is max(xi(x, y), xi(y, x)), or with a target y only the
     first of the two. From scipy.
