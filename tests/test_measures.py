@@ -56,7 +56,7 @@ def score(data, name, columns=None, **parameters):
 
 
 def within_bounds(found, name):
-    least, most = all_measures()[name].cls.bounds
+    least, most = find_measure(name).bounds
     return isinstance(found, float) and least <= found <= most and math.isfinite(found)
 
 
@@ -171,7 +171,7 @@ class TestEveryMeasure:
     def test_serves_all_functions(self, name, table):
         frame = covary.matrix(table, measure=name)
         assert frame[0, 1] == frame[1, 0] == covary.score(table, ["x0", "x1"], measure=name)
-        bounded = all_measures()[name].cls.bounds[1] == 1.0
+        bounded = find_measure(name).bounds[1] == 1.0
         assert (np.diag(frame) == 1.0).all() if bounded else np.isnan(np.diag(frame)).all()
         found = covary.search(table, measure=name, max_size=2, permutations=19)
         assert len(found) == 6

@@ -22,7 +22,7 @@ def command(as_json: bool) -> None:
                 name: {
                     "summary": entry.summary,
                     "parameters": entry.parameters,
-                    "bounds": [b if math.isfinite(b) else None for b in entry.cls.bounds],
+                    "bounds": [b if math.isfinite(b) else None for b in entry.make({}).bounds],
                 }
                 for name, entry in found.items()
             }

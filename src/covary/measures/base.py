@@ -223,12 +223,10 @@ class Measure(ABC):
 
     Attributes
     ----------
-    bounds : the least and the greatest score there can be
     most_rows : of how many rows it can be computed
 
     """
 
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     most_rows: ClassVar[int | None] = None
 
     def score(self, data: Any, columns: Sequence[Any] | None = None) -> float:
@@ -273,6 +271,11 @@ class Measure(ABC):
             gaps = zip(prepared.orders, prepared.n_present, strict=True)
             rows = np.unique(np.concatenate([order[n:] for order, n in gaps])).size
             errors.warn(errors.incomplete_rows(self.name, rows, prepared.n_rows))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest score there can be."""
+        return 0.0, 1.0
 
     @property
     def most_columns(self) -> int | None:
@@ -420,7 +423,7 @@ class Registered:
     @property
     def range(self) -> str:
         """The least and the greatest score in words."""
-        least, most = (f"{bound:g}".replace("inf", "∞") for bound in self.cls.bounds)
+        least, most = (f"{bound:g}".replace("inf", "∞") for bound in self.make({}).bounds)
         return f"{least} .. {most}"
 
     def make(self, parameters: Mapping[str, Any]) -> Measure:

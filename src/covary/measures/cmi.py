@@ -57,13 +57,15 @@ class CMI(Measure):
 
     """
 
-    bounds = (0.0, math.inf)
-
     scale: Literal["range"] | None = None
 
     def __post_init__(self) -> None:
         if self.scale not in ("range", None):
             raise errors.invalid_parameter("scale", "'range' or None", self.scale)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return 0.0, math.inf
 
     @property
     def leaves_out_rows(self) -> bool:

@@ -57,7 +57,6 @@ class HSIC(Pairwise):
 
     """
 
-    bounds = (-1.0, 1.0)
     most_rows = MOST_ROWS
 
     scale: Literal["median"] | None = None
@@ -67,6 +66,10 @@ class HSIC(Pairwise):
         super().__post_init__()
         if self.scale not in ("median", None):
             raise errors.invalid_parameter("scale", "'median' or None", self.scale)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return -1.0, 1.0
 
     def check(self, prepared: Prepared, size: int) -> None:
         load(self.name, "hyppo.independence")

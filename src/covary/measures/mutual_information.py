@@ -50,8 +50,6 @@ class MutualInformation(Pairwise):
 
     """
 
-    bounds = (0.0, math.inf)
-
     neighbors: int = 3
     seed: int = 0
     aggregate: Aggregate = None
@@ -60,6 +58,10 @@ class MutualInformation(Pairwise):
         super().__post_init__()
         errors.whole_number("neighbors", self.neighbors, 1)
         errors.whole_number("seed", self.seed, 0)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return 0.0, math.inf
 
     def of_pair(self, x: Floats, y: Floats) -> float:
         from sklearn.feature_selection import mutual_info_regression

@@ -66,8 +66,6 @@ class TotalCorrelation(Measure):
 
     """
 
-    bounds = (-math.inf, math.inf)
-
     estimator: Literal["bins", "knn"] = "bins"
     bins: int = 5
     neighbors: int = 3
@@ -80,6 +78,10 @@ class TotalCorrelation(Measure):
             raise errors.invalid_parameter("bins", f"from 2 to {MOST_BINS}", self.bins)
         errors.whole_number("neighbors", self.neighbors, 1)
         errors.whole_number("seed", self.seed, 0)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return 0.0 if self.estimator == "bins" else -math.inf, math.inf
 
     @property
     def leaves_out_rows(self) -> bool:

@@ -44,9 +44,11 @@ class Xi(Pairwise):
 
     """
 
-    bounds = (-0.5, 1.0)
-
     aggregate: Aggregate = None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return -0.5, 1.0
 
     def of_pair(self, x: Floats, y: Floats) -> float:
         return max(self.of_target(x, y), self.of_target(y, x))
