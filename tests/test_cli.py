@@ -16,6 +16,7 @@ from sklearn.datasets import load_breast_cancer
 import covary
 from covary.cli import output
 from covary.cli.main import COMMANDS
+from covary.measures import all_measures
 from covary.names import printable
 
 
@@ -71,6 +72,15 @@ def test_score_json_is_the_explanation(covary_command, table):
     assert "note: left out: 'who' (text)" in err
 
 
+def test_score_by_a_measure_that_explains_nothing(covary_command, table):
+    expected = covary.score(table, ["x", "noise"], measure="spearman")
+    code, out, _ = covary_command("score", table, "-c", "x,noise", "-m", "spearman")
+    assert (code, out) == (0, f"spearman = {expected:.4f}   (2 columns, 300 rows)\n")
+    code, out, _ = covary_command("score", table, "-c", "x,noise", "-m", "spearman", "--json")
+    told = {"measure": "spearman", "score": expected, "rows": 300, "columns": ["x", "noise"]}
+    assert (code, json.loads(out)) == (0, told)
+
+
 def test_score_takes_parameters(covary_command, table):
     code, out, _ = covary_command(
         "score", table, "-c", "x,noise", "-m", "uds-unregularized", "-s", "beta=5", "-s",
@@ -107,6 +117,16 @@ def test_matrix_json(covary_command, table):
     assert found["columns"] == ["x", "[bold]sign[/bold]", "noise"]
     assert np.allclose(found["scores"], np.transpose(found["scores"]))
     assert found["scores"][0][1] == 1.0
+
+
+@pytest.mark.parametrize("measure", ["mutual-information", "xi"])
+def test_matrix_of_scores_that_are_not_from_0_to_1(covary_command, table, measure):
+    code, out, _ = covary_command("matrix", table, "-m", measure, "--json")
+    scores = json.loads(out)["scores"]
+    assert code == 0
+    assert scores[0][0] == (None if measure == "mutual-information" else 1.0)
+    assert scores[0][1] == covary.score(table, ["x", "[bold]sign[/bold]"], measure=measure)
+    assert covary_command("matrix", table, "-m", measure)[0] == 0
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -234,10 +254,12 @@ def test_search_shows_a_bar_per_stage_on_a_terminal(monkeypatch, capsys):
 def test_measures_are_listed_with_parameters(covary_command):
     code, out, _ = covary_command("measures")
     assert code == 0
-    assert "uds-unregularized" in out
+    assert all(name in out for name in all_measures())
     assert "beta=20" in out
+    assert "0 .. ∞" in out
     code, out, _ = covary_command("measures", "--json")
     assert json.loads(out)["uds"]["parameters"]["beta"] == 20
+    assert json.loads(out)["cmi"]["bounds"] == [0.0, None]
 
 
 def test_demo_ends_well(covary_command):
@@ -322,6 +344,16 @@ def test_names_cannot_steer_the_terminal(covary_command, tmp_path):
 
 def test_printable_spells_out_controls_and_keeps_the_rest():
     assert printable("naïve 数\u202e\x00") == "naïve 数\\u202e\\x00"
+
+
+def test_a_wide_matrix_of_any_scores_is_shown_in_shades(capsys):
+    rng = np.random.default_rng(0)
+    scores = rng.uniform(-1, 30, size=(30, 30))
+    np.fill_diagonal(scores, np.nan)
+    output.print_matrix(output.console(), scores, [f"c{k}" for k in range(30)], bounded=False)
+    shown = capsys.readouterr().out
+    assert "█ 2" in shown  # 0.8 of the highest score, which is nearly 30
+    assert "██" in shown
 
 
 def test_a_wide_matrix_is_shown_in_shades_and_a_very_wide_one_not_at_all(capsys):
