@@ -234,7 +234,7 @@ def best_merges(bins, targets, choose=first):
 def hics_values(columns, alpha=0.1, test="ks"):
     """What every possible slice gives, None where it does not count, with its probability."""
     columns = [column for column in columns if varies(present(column))]
-    if len(columns) < 2:
+    if len(columns) < 2 or len(complete(columns)[0]) < 3:
         return [(0.0, 1.0)]
     blocks = [all_blocks(column, hics_size(column, alpha, len(columns))) for column in columns]
     return [
@@ -247,7 +247,7 @@ def hics_values(columns, alpha=0.1, test="ks"):
 def hics(columns, rng, slices=50, alpha=0.1, test="ks"):
     """With draws of its own."""
     columns = [column for column in columns if varies(present(column))]
-    if len(columns) < 2:
+    if len(columns) < 2 or len(complete(columns)[0]) < 3:
         return 0.0
     orders = [shuffled_order(column, rng) for column in columns]
     found = []
@@ -337,7 +337,7 @@ def welch(a, b):
 def mcde_values(columns, alpha=0.5, beta=0.5):
     """What every possible slice gives, with its probability."""
     columns = [column for column in columns if varies(present(column))]
-    if len(columns) < 2:
+    if len(columns) < 2 or len(complete(columns)[0]) < 3:
         return [(0.0, 1.0)]
     blocks = [all_blocks(column, mcde_size(column, alpha, len(columns))) for column in columns]
     found = []
@@ -353,7 +353,7 @@ def mcde_values(columns, alpha=0.5, beta=0.5):
 def mcde(columns, rng, slices=50, alpha=0.5, beta=0.5):
     """With draws of its own."""
     columns = [column for column in columns if varies(present(column))]
-    if len(columns) < 2:
+    if len(columns) < 2 or len(complete(columns)[0]) < 3:
         return 0.0
     orders = [shuffled_order(column, rng) for column in columns]
     found = []
@@ -494,7 +494,7 @@ def median_distance(column):
 def gaussian_kernels(columns, scale):
     """The bandwidth is the median distance in the first column."""
     if scale == "median":
-        columns = [np.array(c, float) / (median_distance(c) or 1.0) for c in columns]
+        columns = [np.array(c, float) / (median_distance(c) or population_sd(c)) for c in columns]
     bandwidth = median_distance(columns[0]) or 1.0
     return [np.exp(-(distances(column) ** 2) / (2 * bandwidth**2)) for column in columns]
 

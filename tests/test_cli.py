@@ -74,11 +74,12 @@ def test_score_json_is_the_explanation(covary_command, table):
 
 def test_score_by_a_measure_that_explains_nothing(covary_command, table):
     expected = covary.score(table, ["x", "noise"], measure="spearman")
+    reading = covary.Spearman.reading
     code, out, _ = covary_command("score", table, "-c", "x,noise", "-m", "spearman")
-    assert (code, out) == (0, f"spearman = {expected:.4f}   (2 columns, 300 rows)\n")
+    assert (code, out) == (0, f"spearman = {expected:.4f}   (2 columns, 300 rows; {reading})\n")
     code, out, _ = covary_command("score", table, "-c", "x,noise", "-m", "spearman", "--json")
-    told = {"measure": "spearman", "score": expected, "rows": 300, "columns": ["x", "noise"]}
-    assert (code, json.loads(out)) == (0, told)
+    told = {"measure": "spearman", "parameters": {"aggregate": None}, "score": expected}
+    assert (code, json.loads(out)) == (0, {**told, "rows": 300, "columns": ["x", "noise"]})
 
 
 def test_score_takes_parameters(covary_command, table):
@@ -260,6 +261,24 @@ def test_measures_are_listed_with_parameters(covary_command):
     code, out, _ = covary_command("measures", "--json")
     assert json.loads(out)["uds"]["parameters"]["beta"] == 20
     assert json.loads(out)["cmi"]["bounds"] == [0.0, None]
+    assert [name for name, told in json.loads(out).items() if told["pairs_only"]] == [
+        "distance-correlation",
+        "hsic",
+        "mutual-information",
+        "pearson",
+        "spearman",
+        "xi",
+    ]
+
+
+def test_a_measure_is_described(covary_command):
+    code, out, _ = covary_command("measures", "MAC")
+    assert code == 0
+    assert out.startswith("mac: 0 .. 1 (above 0 by chance, 1 if determined)\n\nMultivariate")
+    assert "Not 0 for independent columns" in out
+    code, _, err = covary_command("measures", "mca")
+    assert code == 1
+    assert "Did you mean 'mac'?" in err
 
 
 def test_demo_ends_well(covary_command):
@@ -279,7 +298,10 @@ def test_demo_ends_well(covary_command):
         (["score", "{table}", "-c", "x,x"], "column 'x' is asked for twice"),
         (["score", "{table}", "-c", "x"], "at least two columns"),
         (["score", "{table}", "-m", "udz"], "there is no measure 'udz'. Did you mean 'uds'?"),
-        (["score", "{table}", "-m", "uds", "-s", "beta=1"], "beta must be from 2 to 254, not 1"),
+        (
+            ["score", "{table}", "-m", "uds", "-s", "beta=1"],
+            "beta must be a whole number from 2 to 254, not 1",
+        ),
         (["score", "{table}", "-s", "depth=1"], "measure 'uds-chance' has no parameter 'depth'"),
         (["score", "{table}", "-s", "data=3"], "measure 'uds-chance' has no parameter 'data'"),
         (

@@ -868,7 +868,7 @@ def test_a_read_only_folder_is_one_line(small, half, tmp_path):
 
 
 def test_two_searches_may_create_a_run_file_at_the_same_time(tmp_path):
-    description = Description({"measure": "uds"}, 3, [("a", "0")], {"covary": "0"})
+    description = Description({"measure": "uds"}, 3, [("a", "0")], {"covary": "0"}, (0.0, 1.0))
     errors = []
 
     def create(path, barrier):
@@ -1047,7 +1047,7 @@ def test_ctrl_c_without_a_run_file_prints_the_best_so_far(big, as_json):
 
 def test_scores_are_on_disk_before_their_batch_is_done(small, tmp_path, monkeypatch):
     monkeypatch.setattr("covary.runs.file.COMMIT_SECONDS", -1)
-    description = Description({"measure": "uds"}, 3, [("a", "0")], {"covary": "0"})
+    description = Description({"measure": "uds"}, 3, [("a", "0")], {"covary": "0"}, (0.0, 1.0))
     run = RunFile.open(tmp_path / "run.covary", description, resume=False)
     run.save(np.array([4]), np.array([[0, 1]], np.int32), np.array([0.5]))
     assert n_candidates_in_place(tmp_path / "run.covary") == 1

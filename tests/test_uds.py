@@ -243,10 +243,10 @@ def test_more_than_4096_rows_in_a_cell():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"beta": 1}, "beta must be from 2 to 254, not 1"),
-        ({"beta": 255}, "beta must be from 2 to 254, not 255"),
-        ({"beta": 2.5}, "beta must be a whole number, not 2.5"),
-        ({"beta": True}, "beta must be a whole number, not True"),
+        ({"beta": 1}, "beta must be a whole number from 2 to 254, not 1"),
+        ({"beta": 255}, "beta must be a whole number from 2 to 254, not 255"),
+        ({"beta": 2.5}, "beta must be a whole number from 2 to 254, not 2.5"),
+        ({"beta": True}, "beta must be a whole number from 2 to 254, not True"),
         ({"scale": "minmax"}, "scale must be 'range' or None, not 'minmax'"),
         ({"order": "best"}, "order must be 'entropy' or 'exact', not 'best'"),
         ({"regularize": "yes"}, "regularize must be True or False, not 'yes'"),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from covary import errors
 from covary.engines import Threads, find_engine
-from covary.measures import Explanation, Measure, all_measures, find_measure
+from covary.measures import Explanation, Measure, all_measures, find_measure, find_seeded
 from covary.names import DEFAULT_MEASURE
 from covary.prepare import Prepared, prepare
 from covary.results import SearchResult, TestResult
@@ -132,7 +132,8 @@ def test(
         otherwise with a chance of at most 0.001. The p-value takes the stopping into account, see
         :doc:`/significance`.
     seed : int
-        Of the permutations: the same seed, the same p-value, on any engine.
+        Of the permutations, and of what the measure draws, if it has a name: the same seed, the
+        same p-value, on any engine.
     engine, n_jobs
         As for `search`.
     on_progress : callable, optional
@@ -156,7 +157,7 @@ def test(
     True
 
     """
-    found = _measure(test, measure, parameters)
+    found = _measure(test, measure, parameters, seed)
     job = plan_test(
         data,
         columns,
@@ -303,7 +304,8 @@ def search(
         Tell which of the sets could be chance, with at most so many permutations each; 0 for no
         test. See :doc:`/significance`.
     seed : int
-        Of the permutations: the same seed, the same p-values.
+        Of the permutations, and of what the measure draws, if it has a name: the same seed, the
+        same result.
     engine : "threads", "processes", "dask", address or Client
         Where to compute: threads or processes of this machine, a Dask cluster on this machine, or
         the Dask cluster of a scheduler. The result is the same to the last bit.
@@ -336,7 +338,7 @@ def search(
     0.9760  x0, x2
 
     """
-    found = _measure(search, measure, parameters)
+    found = _measure(search, measure, parameters, seed)
     searched = plan_search(
         data,
         columns,
@@ -359,10 +361,13 @@ def search(
 
 
 def _measure(
-    function: Callable[..., Any], measure: str | Measure, parameters: dict[str, Any]
+    function: Callable[..., Any],
+    measure: str | Measure,
+    parameters: dict[str, Any],
+    seed: int | None = None,
 ) -> Measure:
     """Return the measure; a misspelt parameter may be one of the function that was called."""
-    found = find_measure(measure)
+    found = find_measure(measure) if seed is None else find_seeded(measure, seed)
     if not parameters:
         return found
     keywords = list(inspect.signature(function).parameters)
@@ -384,7 +389,7 @@ def pairwise(
     n_columns = len(prepared.names)
     measure.check(prepared, 2)
     scores = np.diag(np.where(prepared.entropies > 0, measure.of_itself, 0.0))
-    scorer = measure.scorer(prepared)
+    scorer = measure.any_scorer(prepared, None)
     done, total = 0, n_columns * (n_columns - 1) // 2
     with Threads(n_jobs).session(scorer.shared) as session:
         for batch in Exhaustive(max_size=2).batches(n_columns):

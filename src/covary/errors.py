@@ -14,6 +14,9 @@ import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 
+# Below so many rows there is a warning.
+FEW_ROWS = 100
+
 
 class CovaryError(Exception):
     """Anything covary refuses to do; the message is one line meant for the user."""
@@ -312,17 +315,19 @@ def prune_and_sift() -> ParameterError:
     )
 
 
-def whole_number(name: str, value: object, least: int) -> int:
-    """Return a parameter that has to be a whole number, from ``least`` on."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise invalid_parameter(name, f"a whole number from {least}", value)
-    return int(value)
+def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return a parameter that has to be a whole number, from ``least`` to ``most``."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):  # type: ignore[operator]
+        to = "" if most is None else f" to {most}"
+        raise invalid_parameter(name, f"a whole number from {least}{to}", value)
+    return int(value)  # type: ignore[call-overload, no-any-return]
 
 
 def share(name: str, value: object) -> None:
     """Refuse a parameter that is not between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
-        raise invalid_parameter(name, "a number between 0 and 1", value)
+        raise invalid_parameter(name, "a number above 0 and below 1", value)
 
 
 def invalid_parameter(name: str, must_be: str, value: object) -> ParameterError:
@@ -368,8 +373,8 @@ def no_explanation(measure: str) -> ParameterError:
 
 def no_target(measure: str) -> ParameterError:
     return ParameterError(
-        f"measure '{measure}' cannot say how much of one column others explain: search without a "
-        "target"
+        f"measure '{measure}' cannot say how much of one column others explain: leave the target "
+        "out, or take another measure"
     )
 
 
@@ -485,8 +490,23 @@ def never_varies(names: Sequence[str]) -> CovaryWarning:
 
 def incomplete_rows(measure: str, n_incomplete: int, n_rows: int) -> CovaryWarning:
     return CovaryWarning(
-        f"measure '{measure}' leaves out rows that lack one of the columns that it looks at: "
+        f"measure '{measure}' leaves out, set by set, rows that lack one of its columns: "
         f"{n_incomplete:,} of {n_rows:,} rows lack some"
+    )
+
+
+def rows_used(measure: str, n_complete: int, n_rows: int) -> CovaryWarning:
+    few = ": so few tell little" if n_complete < FEW_ROWS else ""
+    return CovaryWarning(
+        f"measure '{measure}' uses the {n_complete:,} of {n_rows:,} rows that lack none of the "
+        f"columns{few}"
+    )
+
+
+def units_matter(measure: str, scale: str, least: float, most: float) -> CovaryWarning:
+    return CovaryWarning(
+        f"to measure '{measure}' units matter, and the spread of the columns is from {least:.2g} "
+        f"to {most:.2g}: scale='{scale}' makes them alike"
     )
 
 
@@ -499,7 +519,8 @@ def no_header(path: str | os.PathLike[str]) -> CovaryWarning:
 
 def few_rows(n_rows: int) -> CovaryWarning:
     return CovaryWarning(
-        f"only {n_rows} rows: below 100 little can be told from chance; do not rely on the scores"
+        f"only {n_rows} rows: below {FEW_ROWS} little can be told from chance; do not rely on "
+        "the scores"
     )
 
 

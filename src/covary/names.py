@@ -1,4 +1,4 @@
-"""The name of the default measure, and how scores and the names that a user chose are shown."""
+"""The name of the default measure, and how numbers and the names that a user chose are shown."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def printable(name: object) -> str:
     )
 
 
-def shown(score: float) -> str:
-    """Return a score with four digits, or with fewer where they would all be 0.
+def shown(number: float) -> str:
+    """Return a score or a p-value with as many digits as matter.
 
     Examples
     --------
@@ -31,5 +31,4 @@ def shown(score: float) -> str:
     ('0.5679', '1.2e-05', '0.0000')
 
     """
-    text = f"{score:.4f}"
-    return f"{score:.1e}" if score != 0.0 and float(text) == 0.0 else text
+    return f"{number:.4f}" if abs(number) >= 0.001 or number == 0.0 else f"{number:.1e}"

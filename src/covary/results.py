@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def written(pvalue: float) -> str:
-    """Return a p-value with as many digits as matter."""
-    return f"{pvalue:.4f}" if pvalue >= 0.001 else f"{pvalue:.1e}"
-
-
 def _json(document: Any, options: Mapping[str, Any]) -> str:
     return json.dumps(document, **{"allow_nan": False, "default": str, **options})
 
@@ -63,7 +58,7 @@ class Subspace:
 
     def __str__(self) -> str:
         tested = {"p": self.pvalue, "q": self.qvalue, "family": self.family_pvalue}
-        words = [f"{name} = {written(p)}" for name, p in tested.items() if p is not None]
+        words = [f"{name} = {shown(p)}" for name, p in tested.items() if p is not None]
         words += [ADDS_NOTHING] if self.adds_nothing else []
         more = f"  ({', '.join(words)})" if words else ""
         return f"{shown(self.score)}  {', '.join(map(printable, self.columns))}{more}"
@@ -136,7 +131,7 @@ class TestResult:
         """Return score and p-value in one line."""
         names = ", ".join(printable(name) for name in self.columns if name != self.target)
         of = f"{printable(self.target)} given {names}" if self.target is not None else names
-        return f"{self.measure} = {shown(self.score)}, p = {written(self.pvalue)} for {of}"
+        return f"{self.measure} = {shown(self.score)}, p = {shown(self.pvalue)} for {of}"
 
     def explained(self) -> list[str]:
         """Return in words, one line each, what the p-value means and where it comes from."""
@@ -275,8 +270,14 @@ class SearchResult:
         return f"<SearchResult: {self.summary()}>"
 
     def __str__(self) -> str:
-        tested = [] if self.tests is None else self.tests.explained(self.scored, self.target)
-        return "\n".join([self.summary(), *map(str, self.subspaces), *tested])
+        return "\n".join([self.summary(), *map(str, self.subspaces), *self.explained()])
+
+    def explained(self) -> list[str]:
+        """Return in words, one line each, what the p-values mean, if there are any."""
+        if self.tests is None:
+            return []
+        marked = any(subspace.adds_nothing for subspace in self)
+        return self.tests.explained(self.scored, self.target)[: None if marked else 3]
 
     def summary(self) -> str:
         """Return in one line what was searched and how."""

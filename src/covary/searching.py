@@ -287,8 +287,9 @@ class Search:
             versions={
                 "covary": __version__,
                 "python": python_version(),
-                **{name: version(name) for name in ("numpy", "numba")},
+                **{name: version(name) for name in ("numpy", "numba", "scipy", "scikit-learn")},
             },
+            bounds=self.measure.bounds,
         )
 
 

@@ -6,7 +6,10 @@ import atexit
 import importlib
 import io
 import os
+import signal
 import sys
+import threading
+from types import FrameType
 from typing import NoReturn
 
 import click
@@ -46,6 +49,7 @@ def command() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 refused, 2 misused, 130 interrupted."""
+    signal.signal(signal.SIGINT, _Interrupt())
     code = _run()
     if code == INTERRUPTED:
         # Python would end itself by the signal instead, if that came while something was loaded.
@@ -53,6 +57,29 @@ def main() -> NoReturn:
         sys.stdout.flush()
         os._exit(code)
     sys.exit(code)
+
+
+class _Interrupt:
+    """Interrupt, but not inside an import, which may take it for a module that is missing.
+
+    It is then sent again a little later, until there is no more patience.
+    """
+
+    AGAIN_AFTER_SECONDS = 0.1
+    MOST_TIMES = 20
+
+    def __init__(self) -> None:
+        self.postponed = 0
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+            frame = frame.f_back
+        if frame is None or self.postponed == self.MOST_TIMES:
+            raise KeyboardInterrupt
+        self.postponed += 1
+        again = threading.Timer(self.AGAIN_AFTER_SECONDS, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
 
 
 def _run() -> int:

@@ -77,9 +77,9 @@ def command(
     out = output.console()
     out.print(
         f"[bold]{found.name}[/bold] of all pairs of {len(prepared.names)} columns, "
-        f"{prepared.n_rows} rows\n"
+        f"{prepared.n_rows:,} rows\n"
     )
-    output.print_matrix(out, scores, prepared.names, bounded=found.bounds[1] == 1.0)
+    output.print_matrix(out, scores, prepared.names, bounded=found.of_itself == 1.0)
     if top:
         output.print_best_pairs(out, scores, prepared.names, top)
     if path is not None:

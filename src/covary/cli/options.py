@@ -73,7 +73,7 @@ seed = click.option(
     default=0,
     show_default=True,
     type=click.IntRange(min=0),
-    help="Of the permutations: the same seed, the same p-values.",
+    help="Of all that is drawn: the same seed, the same result.",
 )
 
 

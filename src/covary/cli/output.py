@@ -127,9 +127,7 @@ def bar(score: float, width: int = 10) -> Any:
 
 def pvalue(p: float | None) -> str:
     """Return a p-value with as many digits as matter; a dash if there is none."""
-    from covary.results import written
-
-    return "-" if p is None else written(p)
+    return "-" if p is None else shown(p)
 
 
 def best_pairs(
@@ -187,11 +185,13 @@ def print_matrix(
     longest = min(max(len(printable(name)) for name in names), 28)
     digits = len(str(len(names)))
     room = out.width - longest - digits - 2
-    width = next((width for width in (5, 2) if len(names) * width <= room), 0)
+    numbers = [[f"{round(score, 2) + 0.0:.2f}" for score in row] for row in scores.tolist()]
+    widest = max(len(number) for row in numbers for number in row) + 1
+    width = next((width for width in (widest, 2) if len(names) * width <= room), 0)
     if not width:
         out.print(f"{len(names)} columns are too many to show here; -o FILE.csv writes them all")
         return
-    every = 1 if width == 5 else 5
+    every = 1 if width > 2 else 5
     shown = [k if k % every == 0 or k == 1 else "" for k in range(1, len(names) + 1)]
     header = "".join(f"{number:>{width}}" for number in shown)
     out.print(Text(" " * (longest + digits + 2) + header, style="dim"), no_wrap=True)
@@ -204,7 +204,8 @@ def print_matrix(
                 line.append("╲".rjust(width), style="dim")
                 continue
             _, shade, style = next((s for s in reversed(_SHADES) if score >= s[0] * most), _LEAST)
-            line.append(f"{score:5.2f}" if width == 5 else shade * 2, style=style)
+            number = numbers[row][column].rjust(width)
+            line.append(number if width > 2 else shade * 2, style=style)
         out.print(line, no_wrap=True)
     if width == 2:
         legend = "   ".join(f"{shade} {least * most:.3g}" for least, shade, _ in _SHADES[1:])

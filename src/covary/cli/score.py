@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +26,7 @@ def command(
     parameters: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Score how strongly columns depend on each other, from 0 to 1.
+    """Score how strongly columns depend on each other.
 
     Uses every usable column of FILE unless --columns names some, and says which column is
     explained by which, if the measure knows.
@@ -54,14 +55,16 @@ def print_score(measure: Measure, file: str, columns: list[str] | None, as_json:
     """Print the score by a measure that does not explain it."""
     with output.notices():
         prepared = measure.prepared(file, columns)
-        score = measure.score_set(prepared, range(len(prepared.names)))
+        every = range(len(prepared.names))
+        score = measure.score_set(prepared, every)
+    rows = prepared.n_complete(every) if measure.leaves_out_rows else prepared.n_rows
     if as_json:
-        told = {"measure": measure.name, "score": score, "rows": prepared.n_rows}
-        output.print_json({**told, "columns": list(prepared.names)})
+        told = {"measure": measure.name, "parameters": dataclasses.asdict(measure)}  # type: ignore[call-overload]
+        output.print_json({**told, "score": score, "rows": rows, "columns": list(prepared.names)})
         return
     output.console().print(
         f"[bold]{measure.name} = {shown(score)}[/bold]   "
-        f"({len(prepared.names)} columns, {prepared.n_rows} rows)"
+        f"({len(prepared.names)} columns, {rows:,} rows; {measure.reading})"
     )
 
 
@@ -72,7 +75,7 @@ def print_explanation(explanation: Explanation) -> None:
     out = output.console()
     out.print(
         f"[bold]{explanation.measure} = {explanation.score:.4f}[/bold]   "
-        f"({len(explanation.order)} columns, {explanation.rows} rows; "
+        f"({len(explanation.order)} columns, {explanation.rows:,} rows; "
         f"{escape(printable(explanation.order[0]))} is given, not explained)"
     )
     steps = output.table("column", "#explained", "#rows", "by", "how")

@@ -34,7 +34,7 @@ WIDE = 100
 @click.option(
     "--max-size",
     type=click.IntRange(min=2),
-    help="The most columns of a set.  [default: 5; no limit with 4s]",
+    help="The most columns of a set.  [default: 5; no limit with 4s; 2 with a measure of pairs]",
 )
 @click.option(
     "--beam",
@@ -96,14 +96,14 @@ def command(
       covary search genes.parquet --run genes.covary     interrupted? add --resume
     """  # noqa: D301
     from covary.engines import find_engine
-    from covary.measures import find_measure
+    from covary.measures import find_seeded
     from covary.searching import plan_search
     from covary.strategies import find_strategy
 
     if resume and run_file is None:
         raise click.UsageError("--resume needs --run FILE.covary, the run to go on with")
     found_engine = find_engine(engine, jobs)
-    found_measure = find_measure(measure, **parameters)
+    found_measure = find_seeded(measure, seed, **parameters)
     found_strategy = find_strategy(
         strategy, found_measure.most_columns, max_size=max_size, beam=beam, parents=parents
     )
@@ -146,6 +146,9 @@ def print_result(result: SearchResult) -> None:
     out = output.console()
     out.print(output.cell(result.summary()))
     listed = [subspace for subspace in result if subspace.score > 0]
+    if result.scored == 0:
+        out.print("No set was scored.")
+        return
     if not listed:
         out.print("No set scores above 0: nothing was found.")
         if result.measure == "uds":
@@ -177,9 +180,8 @@ def print_result(result: SearchResult) -> None:
             *(["adds nothing" if subspace.adds_nothing else ""] if marked else []),
         )
     out.print(listing)
-    if tests:
-        for line in tests.explained(result.scored, result.target)[: None if marked else 3]:
-            out.print(output.cell(line), style="dim")
+    for line in result.explained():
+        out.print(output.cell(line), style="dim")
     rest = len(result) - len(listed)
     if rest:
-        out.print(f"{rest:,} of them {'score' if rest > 1 else 'scores'} 0, not shown.")
+        out.print(f"{rest:,} of them {'score' if rest > 1 else 'scores'} 0 or less, not shown.")

@@ -44,7 +44,7 @@ def command(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Tell whether columns depend on each other, or whether it could be chance.
+    """Tell whether columns depend on each other at all.
 
     Every column of FILE, or each that --columns names, is permuted by itself; the p-value is how
     often that gives as much evidence of dependence as the table itself.
@@ -56,9 +56,9 @@ def command(
       covary test wine.csv -c density,alcohol --permutations 99999 --level 0.01
     """  # noqa: D301
     import covary
-    from covary.measures import find_measure
+    from covary.measures import find_seeded
 
-    found = find_measure(measure, **parameters)
+    found = find_seeded(measure, seed, **parameters)
     with output.notices(), output.progress("permutations") as on_progress:
         result = covary.test(
             file,

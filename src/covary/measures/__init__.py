@@ -22,6 +22,7 @@ __all__ = [
     "Step",
     "all_measures",
     "find_measure",
+    "find_seeded",
 ]
 
 
@@ -47,6 +48,8 @@ def find_measure(measure: str | Measure | type[Measure], /, **parameters: Any) -
 
     """
     known = all_measures()
+    if isinstance(measure, str):
+        measure = measure.strip().lower().replace("_", "-")
     if isinstance(measure, type) and issubclass(measure, Measure):
         measure = measure()
     if isinstance(measure, Measure):
@@ -54,3 +57,20 @@ def find_measure(measure: str | Measure | type[Measure], /, **parameters: Any) -
     if not isinstance(measure, str) or measure not in known:
         raise errors.unknown_measure(measure, list(known))
     return known[measure].make(parameters)
+
+
+def find_seeded(measure: str | Measure, seed: int, /, **parameters: Any) -> Measure:
+    """Return the same; if it is given by its name and draws anything, with this seed for that.
+
+    Examples
+    --------
+    >>> find_seeded("hics", 5).seed
+    5
+    >>> find_seeded("uds", 5, beta=10)
+    UDS(beta=10, scale='range', order='entropy', regularize=True)
+
+    """
+    found = find_measure(measure)
+    if isinstance(measure, str) and hasattr(found, "seed"):
+        parameters = {"seed": seed, **parameters}
+    return found.with_parameters(parameters)

@@ -1,17 +1,31 @@
-"""Columns in units of their median distance, the usual width of a kernel."""
+"""Columns of different units, and columns in units of their median distance."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from covary import errors
 from covary.measures.rows import Floats
+from covary.prepare import Prepared
 
-# Several square matrices of so many rows fit the memory of most machines: 0.8 GB each.
-MOST_ROWS = 10_000
+# Some eight square matrices of so many rows are held at a time: 0.2 GB each.
+MOST_ROWS = 5_000
+
+# Ranges that differ by more than this are of different units.
+MOST_APART = 100.0
+
+
+def warn_of_units(measure: str, prepared: Prepared, scale: str) -> None:
+    """Warn of columns with very different ranges, to which a measure is not blind."""
+    widths = np.ldexp(prepared.widths, prepared.exponents)
+    widths = widths[widths > 0]
+    if widths.size and widths.max() > MOST_APART * widths.min():
+        errors.warn(errors.units_matter(measure, scale, widths.min(), widths.max()))
 
 
 def by_median(values: Floats) -> Floats:
-    """Return values over the median distance of two different rows; as they are if that is 0."""
-    firsts, seconds = np.triu_indices(values.size, k=1)
-    median = float(np.median(np.abs(values[firsts] - values[seconds])))
-    return values / median if median > 0 else values
+    """Return values over the median distance of two rows; over their deviation if that is 0."""
+    from scipy.spatial.distance import pdist
+
+    median = float(np.median(pdist(values[:, None])))
+    return np.asarray(values / (median if median > 0 else values.std()))

@@ -223,10 +223,12 @@ class Measure(ABC):
 
     Attributes
     ----------
+    reading : what scores mean, in a few words
     most_rows : of how many rows it can be computed
 
     """
 
+    reading: ClassVar[str] = "0 if independent, 1 if determined"
     most_rows: ClassVar[int | None] = None
 
     def score(self, data: Any, columns: Sequence[Any] | None = None) -> float:
@@ -268,9 +270,11 @@ class Measure(ABC):
         if self.most_rows is not None and prepared.n_rows > self.most_rows:
             raise errors.too_many_rows(self.name, prepared.n_rows, self.most_rows)
         if self.leaves_out_rows and np.any(prepared.n_present < prepared.n_rows):
-            gaps = zip(prepared.orders, prepared.n_present, strict=True)
-            rows = np.unique(np.concatenate([order[n:] for order, n in gaps])).size
-            errors.warn(errors.incomplete_rows(self.name, rows, prepared.n_rows))
+            complete, n_rows = prepared.n_complete(range(len(prepared.names))), prepared.n_rows
+            if size == len(prepared.names):
+                errors.warn(errors.rows_used(self.name, complete, n_rows))
+            else:
+                errors.warn(errors.incomplete_rows(self.name, n_rows - complete, n_rows))
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -289,7 +293,7 @@ class Measure(ABC):
 
     @property
     def of_itself(self) -> float:
-        """What a column and itself score, by convention: 1, or NaN without upper bound."""
+        """What a column and itself score, by convention: 1, or NaN if 1 would mean nothing."""
         return 1.0 if self.bounds[1] == 1.0 else math.nan
 
     @property
@@ -355,7 +359,11 @@ class Measure(ABC):
 
     def any_scorer(self, prepared: Prepared, target: int | None) -> Scorer:
         """Return what scores batches of sets, by how much of a target they explain if any."""
+        self.make_ready(prepared)
         return self.scorer(prepared) if target is None else self.target_scorer(prepared, target)
+
+    def make_ready(self, prepared: Prepared) -> None:  # noqa: B027
+        """Have made, before there are many workers, what is made once for a table."""
 
     def order_set(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
         """Return the columns in the order in which they explain each other; empty if none."""

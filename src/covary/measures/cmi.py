@@ -7,6 +7,7 @@ Subspace Cluster and Outlier Detection, SDM 2013.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,8 +15,9 @@ from typing import Literal
 import numpy as np
 
 from covary import errors, kernels
+from covary.measures.bandwidths import warn_of_units
 from covary.measures.base import Measure, register
-from covary.measures.rows import Floats, complete_rows
+from covary.measures.rows import Floats, complete_rows, rows_in_units
 from covary.measures.ties import one_by_content
 from covary.prepare import Prepared
 from covary.prepare.sorting import sort_column
@@ -57,11 +59,18 @@ class CMI(Measure):
 
     """
 
+    reading = "0 if independent; bits times the units of the columns"
+
     scale: Literal["range"] | None = None
 
     def __post_init__(self) -> None:
         if self.scale not in ("range", None):
             raise errors.invalid_parameter("scale", "'range' or None", self.scale)
+
+    def check(self, prepared: Prepared, size: int) -> None:
+        super().check(prepared, size)
+        if self.scale is None:
+            warn_of_units(self.name, prepared, "range")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -71,23 +80,37 @@ class CMI(Measure):
     def leaves_out_rows(self) -> bool:
         return True
 
+    def make_ready(self, prepared: Prepared) -> None:
+        _ = prepared.ranks
+
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
-        table = _Sorted(self._values(prepared, one_by_content(prepared, columns)))
+        values, exponent = self._values(prepared, one_by_content(prepared, columns))
+        table = _Sorted(values)
         order = np.argsort(-table.entropies, kind="stable").tolist()
-        return sum(table.told(order[:known], order[known]) for known in range(1, len(order)))
+        told = [table.told(order[:known], order[known]) for known in range(1, len(order))]
+        return _in_units(sum(told), exponent)
 
     def score_target(self, prepared: Prepared, columns: Sequence[int], target: int) -> float:
         others = one_by_content(prepared, columns)
-        table = _Sorted(self._values(prepared, [*others, target]))
+        values, exponent = self._values(prepared, [*others, target])
+        table = _Sorted(values)
         order = np.argsort(-table.entropies[:-1], kind="stable").tolist()
-        return table.told(order, len(order))
+        return _in_units(table.told(order, len(order)), exponent)
 
-    def _values(self, prepared: Prepared, columns: Sequence[int]) -> Floats:
+    def _values(self, prepared: Prepared, columns: Sequence[int]) -> tuple[Floats, int]:
+        """Return the columns over a power of two, one line each, and its exponent."""
+        if self.scale is None:
+            return rows_in_units(prepared, columns)
         values = complete_rows(prepared, columns)
-        if self.scale is None or values.shape[1] == 0:
-            return values
+        if values.shape[1] == 0:
+            return values, 0
         least, widths = values.min(axis=1, keepdims=True), np.ptp(values, axis=1, keepdims=True)
-        return np.asarray((values - least) / np.where(widths > 0, widths, 1.0))
+        return np.asarray((values - least) / np.where(widths > 0, widths, 1.0)), 0
+
+
+def _in_units(score: float, exponent: int) -> float:
+    """Return a score times a power of two, at most the largest double."""
+    return min(float(np.ldexp(score, exponent)), sys.float_info.max)
 
 
 class _Sorted:

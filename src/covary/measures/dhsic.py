@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from covary import errors
-from covary.measures.bandwidths import MOST_ROWS, by_median
+from covary.measures.bandwidths import MOST_ROWS, by_median, warn_of_units
 from covary.measures.base import Measure, register
 from covary.measures.packages import load
-from covary.measures.rows import centred, complete_rows, varying
+from covary.measures.rows import LEAST_ROWS, centred, complete_rows, rows_in_units, varying
 from covary.prepare import Prepared
 
 # The kernels of all columns are kept at a time: together they have at most so many entries, 4 GB.
@@ -39,13 +39,15 @@ class DHSIC(Measure):
     scale : "median" or None
         hyppo takes the median distance of the first column as the width of all kernels: None
         leaves it at that, so that the score depends on units, and on which column comes first.
-        "median" divides each column by its own median distance first, as Pfister et al. do.
+        "median" divides each column by its own median distance first, as Pfister et al. do (by
+        its standard deviation if that is 0).
 
     Notes
     -----
     Small, and the smaller the more columns there are: scores of sets of different size cannot be
     compared. Not 0 for independent columns. Blind to what is finer than the kernels are wide.
-    Memory and time grow with the square of the rows. Rows with a missing cell are left out.
+    Memory and time grow with the square of the rows, of which 5,000 are taken at most. Rows with a
+    missing cell are left out.
 
     Examples
     --------
@@ -56,6 +58,8 @@ class DHSIC(Measure):
 
     """
 
+    reading = "near 0 if independent; far below 1 always"
+
     scale: Literal["median"] | None = None
 
     def __post_init__(self) -> None:
@@ -63,19 +67,28 @@ class DHSIC(Measure):
             raise errors.invalid_parameter("scale", "'median' or None", self.scale)
 
     @property
+    def of_itself(self) -> float:
+        return math.nan
+
+    @property
     def leaves_out_rows(self) -> bool:
         return True
 
     def check(self, prepared: Prepared, size: int) -> None:
-        load(self.name, "hyppo.d_variate")
         super().check(prepared, size)
         most = min(MOST_ROWS, math.isqrt(MOST_CELLS // size))
         if prepared.n_rows > most:
             raise errors.too_many_rows(self.name, prepared.n_rows, most)
+        load(self.name, "hyppo.d_variate")
+        if self.scale is None:
+            warn_of_units(self.name, prepared, "median")
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
-        values = varying(complete_rows(prepared, columns))
-        if len(values) < 2 or values.shape[1] < 3:
+        values = complete_rows(prepared, columns)
+        if self.scale is None:
+            values, _ = rows_in_units(prepared, columns)
+        values = varying(values)
+        if len(values) < 2 or values.shape[1] < LEAST_ROWS:
             return 0.0
         lines = [centred(line) for line in values]
         if self.scale == "median":

@@ -46,11 +46,13 @@ class DistanceCorrelation(Pairwise):
 
     """
 
+    reading = "above 0 by chance, 1 on a straight line"
+
     aggregate: Aggregate = None
 
     def check(self, prepared: Prepared, size: int) -> None:
-        load(self.name, "dcor")
         super().check(prepared, size)
+        load(self.name, "dcor")
 
     def of_pair(self, x: Floats, y: Floats) -> float:
         dcor = load(self.name, "dcor")

@@ -5,6 +5,7 @@ Keller, Müller, Böhm: HiCS: High Contrast Subspaces for Density-Based Outlier 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,8 +41,9 @@ class HiCS(MonteCarlo):
 
     Notes
     -----
-    Not 0 for independent columns: a slice of few rows deviates by chance, the more so the more
-    columns there are, so that sets of different size cannot be compared. With "welch" it is blind
+    Not 0 for independent columns: a slice of few rows deviates by chance. The more columns, the
+    wider the blocks and the lower the contrast (copies of a column score 0.5 if they are two, 0.05
+    if they are 50), so that sets of different size cannot be compared. With "welch" it is blind
     to whatever leaves the mean of the reference where it is.
 
     Which of several equal values belong to a block is drawn. Rows with a missing cell are in no
@@ -59,6 +61,8 @@ class HiCS(MonteCarlo):
 
     """
 
+    reading = "above 0 by chance, about 0.5 if determined"
+
     slices: int = 50
     alpha: float = 0.1
     test: Literal["ks", "welch"] = "ks"
@@ -68,6 +72,10 @@ class HiCS(MonteCarlo):
         super().__post_init__()
         if self.test not in ("ks", "welch"):
             raise errors.invalid_parameter("test", "'ks' or 'welch'", self.test)
+
+    @property
+    def of_itself(self) -> float:
+        return math.nan
 
     def mean_deviation(self, columns: ByValue, members: Numbers, draws: Draws) -> float:
         share = self.alpha ** (1.0 / members.size)
@@ -87,11 +95,10 @@ def _welch(
     from scipy.special import stdtr
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        errors_squared = squares / (n * (n - 1.0)), squares_in / (n_in * (n_in - 1.0))
-        spread = sum(errors_squared)
-        freedom = spread**2 / (
-            errors_squared[0] ** 2 / (n - 1.0) + errors_squared[1] ** 2 / (n_in - 1.0)
-        )
+        whole, inside = squares / (n * (n - 1.0)), squares_in / (n_in * (n_in - 1.0))
+        spread = whole + inside
+        share = whole / spread
+        freedom = 1.0 / (share**2 / (n - 1.0) + (1.0 - share) ** 2 / (n_in - 1.0))
         surely = 1.0 - 2.0 * stdtr(freedom, -np.abs(mean - mean_in) / np.sqrt(spread))
     surely = np.where((n_in < 2) | ~(spread > 0), 0.0, surely)
     return np.where(n_in > 0, surely, np.nan)

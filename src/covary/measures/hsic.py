@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from covary import errors
-from covary.measures.bandwidths import MOST_ROWS, by_median
+from covary.measures.bandwidths import MOST_ROWS, by_median, warn_of_units
 from covary.measures.base import register
 from covary.measures.packages import load
 from covary.measures.pairwise import Aggregate, Pairwise
-from covary.measures.rows import Floats, centred
+from covary.measures.rows import Floats, centred, rows_in_units
 from covary.prepare import Prepared
 
 # Of fewer rows, or a single odd one among equal rows, an unbiased estimate does not exist.
@@ -39,14 +40,16 @@ class HSIC(Pairwise):
     scale : "median" or None
         hyppo takes the median distance of the first column as the width of both kernels: None
         leaves it at that, so that the score depends on units, and on which column comes first.
-        "median" divides each column by its own median distance first.
+        "median" divides each column by its own median distance first (by its standard deviation
+        if that is 0).
     aggregate : "mean", "max" or "min", optional
         What makes one score of the pairs of a larger set. None refuses sets of more than two.
 
     Notes
     -----
     Blind to what is finer than the kernels are wide, such as a sine of many periods. Memory and
-    time grow with the square of the rows. Rows that lack one of the two are left out.
+    time grow with the square of the rows, of which 5,000 are taken at most. Rows that lack one of
+    the two are left out.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class HSIC(Pairwise):
 
     """
 
+    reading = "about 0 if independent, 1 if the same"
     most_rows = MOST_ROWS
 
     scale: Literal["median"] | None = None
@@ -72,8 +76,13 @@ class HSIC(Pairwise):
         return -1.0, 1.0
 
     def check(self, prepared: Prepared, size: int) -> None:
-        load(self.name, "hyppo.independence")
         super().check(prepared, size)
+        load(self.name, "hyppo.independence")
+        if self.scale is None:
+            warn_of_units(self.name, prepared, "median")
+
+    def rows(self, prepared: Prepared, pair: Sequence[int]) -> Floats:
+        return super().rows(prepared, pair) if self.scale else rows_in_units(prepared, pair)[0]
 
     def of_pair(self, x: Floats, y: Floats) -> float:
         if min(_least_common(x), _least_common(y)) < 2 or x.size < LEAST_ROWS:

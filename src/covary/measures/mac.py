@@ -17,9 +17,8 @@ import numpy.typing as npt
 from covary import errors, kernels
 from covary.measures.base import Measure, register
 from covary.measures.ties import one_by_content
-from covary.prepare import Bins, Prepared
+from covary.prepare import MOST_BINS, Bins, Prepared
 
-MOST_BINS = 254
 # Values closer than this are equal: rounding must not decide which column comes next.
 _EQUAL = 1e-12
 
@@ -64,13 +63,17 @@ class MAC(Measure):
 
     """
 
+    reading = "above 0 by chance, 1 if determined"
+
     beta: int = 20
     epsilon: float = 0.5
 
     def __post_init__(self) -> None:
-        if errors.whole_number("beta", self.beta, 2) > MOST_BINS:
-            raise errors.invalid_parameter("beta", f"from 2 to {MOST_BINS}", self.beta)
+        errors.whole_number("beta", self.beta, 2, MOST_BINS)
         errors.share("epsilon", self.epsilon)
+
+    def make_ready(self, prepared: Prepared) -> None:
+        _ = prepared.ranks, prepared.bins(self.beta)
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
         vary = [column for column in columns if prepared.varies[column]]
@@ -79,7 +82,7 @@ class MAC(Measure):
         members = one_by_content(prepared, vary)
         limit = max(4.0, prepared.n_rows ** (1.0 - self.epsilon))
         cuts = _Cuts(prepared, prepared.bins(self.beta), limit)
-        best = cuts.of_pair(*members[:2])
+        best = _Cut(-math.inf, {})
         for pair in combinations(members, 2):
             found = cuts.of_pair(*pair)
             if found.value > best.value + _EQUAL:

@@ -41,8 +41,9 @@ class MCDE(MonteCarlo):
     Notes
     -----
     About 0.5 for independent columns, not 0, since that is the mean of a p-value by chance; for
-    any real dependence it goes to 1 with the number of rows: it says how sure it is that there is
-    a dependence, not how strong it is. Blind to ranks that spread without being shifted inside any
+    most dependence it goes to 1 with the number of rows: it says how sure it is that there is a
+    dependence, not how strong it is. Sets of nearly as many columns as rows score 0: their slices
+    hold everything. Blind to ranks that spread without being shifted inside any
     block.
 
     Which of several equal values belong to a block is drawn; the block of the reference keeps them
@@ -61,6 +62,8 @@ class MCDE(MonteCarlo):
     True
 
     """
+
+    reading = "about 0.5 if independent; how sure, not how strong"
 
     slices: int = 50
     alpha: float = 0.5

@@ -10,13 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from covary import errors
-from covary.measures.base import Measure, Scorer
+from covary.measures.base import Measure
+from covary.measures.rows import LEAST_ROWS
 from covary.measures.ties import one_by_content
 from covary.prepare import Prepared
 
 Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 ByValue = tuple[npt.NDArray[np.uint32], Floats, Numbers]
+
+MOST_SLICES = 1_000_000
 
 
 class Draws(NamedTuple):
@@ -39,7 +42,7 @@ class MonteCarlo(Measure):
     seed: int
 
     def __post_init__(self) -> None:
-        errors.whole_number("slices", self.slices, 1)
+        errors.whole_number("slices", self.slices, 1, MOST_SLICES)
         errors.whole_number("seed", self.seed, 0)
         errors.share("alpha", self.alpha)
 
@@ -47,11 +50,12 @@ class MonteCarlo(Measure):
         return self._mean(prepared, _varying(prepared, columns), None)
 
     def score_target(self, prepared: Prepared, columns: Sequence[int], target: int) -> float:
-        others = _varying(prepared, columns)
-        return self._mean(prepared, [*others, *_varying(prepared, [target])], target)
+        if prepared.entropies[target] == 0.0:
+            return 0.0
+        return self._mean(prepared, [*_varying(prepared, columns), target], target)
 
     def _mean(self, prepared: Prepared, columns: list[int], target: int | None) -> float:
-        if len(columns) < 2 or target not in (None, columns[-1]):
+        if len(columns) < 2 or prepared.n_complete(columns) < LEAST_ROWS:
             return 0.0
         members = np.array(columns, np.int64)
         rng = np.random.default_rng(self.seed)
@@ -62,9 +66,8 @@ class MonteCarlo(Measure):
         by_value = (prepared.shuffled_ties(self.seed), prepared.values, prepared.n_present)
         return self.mean_deviation(by_value, members, Draws(references, uniforms))
 
-    def any_scorer(self, prepared: Prepared, target: int | None) -> Scorer:
-        prepared.shuffled_ties(self.seed)  # once, before there are many workers
-        return super().any_scorer(prepared, target)
+    def make_ready(self, prepared: Prepared) -> None:
+        prepared.shuffled_ties(self.seed)
 
     @abstractmethod
     def mean_deviation(self, columns: ByValue, members: Numbers, draws: Draws) -> float:

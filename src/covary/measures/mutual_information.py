@@ -50,6 +50,8 @@ class MutualInformation(Pairwise):
 
     """
 
+    reading = "nats; about 0 if independent"
+
     neighbors: int = 3
     seed: int = 0
     aggregate: Aggregate = None
@@ -57,7 +59,7 @@ class MutualInformation(Pairwise):
     def __post_init__(self) -> None:
         super().__post_init__()
         errors.whole_number("neighbors", self.neighbors, 1)
-        errors.whole_number("seed", self.seed, 0)
+        errors.whole_number("seed", self.seed, 0, 2**32 - 1)
 
     @property
     def bounds(self) -> tuple[float, float]:

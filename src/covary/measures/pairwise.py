@@ -11,13 +11,11 @@ import numpy as np
 
 from covary import errors
 from covary.measures.base import Measure
-from covary.measures.rows import Floats, complete_rows, varying
+from covary.measures.rows import LEAST_ROWS, Floats, complete_rows, varying
 from covary.prepare import Prepared
 
 Aggregate = Literal["mean", "max", "min"] | None
 AGGREGATES: dict[str, Callable[[Floats], Any]] = {"mean": np.mean, "max": np.max, "min": np.min}
-# Of fewer rows nothing can be told.
-LEAST_ROWS = 3
 
 
 class Pairwise(Measure):
@@ -30,7 +28,7 @@ class Pairwise(Measure):
     aggregate: Aggregate
 
     def __post_init__(self) -> None:
-        if self.aggregate is not None and self.aggregate not in AGGREGATES:
+        if self.aggregate not in (None, *AGGREGATES):
             raise errors.invalid_parameter(
                 "aggregate", "'mean', 'max', 'min' or None", self.aggregate
             )
@@ -46,6 +44,10 @@ class Pairwise(Measure):
     @abstractmethod
     def of_pair(self, x: Floats, y: Floats) -> float:
         """Return the score of two columns that vary and have no missing cells."""
+
+    def rows(self, prepared: Prepared, pair: Sequence[int]) -> Floats:
+        """Return the values of two columns in the rows that have both."""
+        return complete_rows(prepared, pair)
 
     def of_target(self, x: Floats, target: Floats) -> float:
         """Return how much of a target another column explains: the score itself, mostly."""
@@ -65,7 +67,7 @@ class Pairwise(Measure):
     ) -> float:
         scores = np.zeros(len(pairs))
         for at, pair in enumerate(pairs):
-            values = varying(complete_rows(prepared, pair))
+            values = varying(self.rows(prepared, pair))
             if len(values) == 2 and values.shape[1] >= LEAST_ROWS:
                 scores[at] = score(*values)
         return float(AGGREGATES[self.aggregate or "mean"](np.sort(scores)))

@@ -42,6 +42,8 @@ class Pearson(Pairwise):
 
     """
 
+    reading = "above 0 by chance, 1 on a straight line"
+
     aggregate: Aggregate = None
 
     def of_pair(self, x: Floats, y: Floats) -> float:

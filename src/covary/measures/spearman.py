@@ -42,6 +42,8 @@ class Spearman(Pairwise):
 
     """
 
+    reading = "above 0 by chance, 1 if monotone"
+
     aggregate: Aggregate = None
 
     def of_pair(self, x: Floats, y: Floats) -> float:

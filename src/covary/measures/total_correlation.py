@@ -15,13 +15,9 @@ import numpy as np
 
 from covary import errors, kernels
 from covary.measures.base import Measure, register
-from covary.measures.rows import Floats, complete_rows, varying
+from covary.measures.rows import LEAST_ROWS, Floats, complete_rows, varying
 from covary.measures.ties import one_by_content
-from covary.prepare import Prepared
-
-MOST_BINS = 254
-# Of fewer rows neighbours tell nothing.
-LEAST_ROWS = 3
+from covary.prepare import MOST_BINS, Prepared
 
 
 @register("total-correlation", "Total correlation of Watanabe (1960), by bins or neighbours")
@@ -50,9 +46,10 @@ class TotalCorrelation(Measure):
 
     Notes
     -----
-    Not 0 for independent columns with "bins": n times the score is by chance about half the
-    number of cells, so that small tables and large sets score high. Scores of sets of different
-    size cannot be compared. "knn" is blind to weak dependence among many columns.
+    Not 0 for independent columns with "bins": by chance, two columns of b bins score about
+    (b - 1)^2 / (2 n), more columns far more, so that small tables and large sets score high.
+    Scores of sets of different size cannot be compared. "knn" is blind to weak dependence among
+    many columns.
 
     With "bins" missing cells are a bin of their own; with "knn" rows with a missing cell are left
     out.
@@ -66,6 +63,8 @@ class TotalCorrelation(Measure):
 
     """
 
+    reading = "nats; above 0 by chance"
+
     estimator: Literal["bins", "knn"] = "bins"
     bins: int = 5
     neighbors: int = 3
@@ -74,8 +73,7 @@ class TotalCorrelation(Measure):
     def __post_init__(self) -> None:
         if self.estimator not in ("bins", "knn"):
             raise errors.invalid_parameter("estimator", "'bins' or 'knn'", self.estimator)
-        if errors.whole_number("bins", self.bins, 2) > MOST_BINS:
-            raise errors.invalid_parameter("bins", f"from 2 to {MOST_BINS}", self.bins)
+        errors.whole_number("bins", self.bins, 2, MOST_BINS)
         errors.whole_number("neighbors", self.neighbors, 1)
         errors.whole_number("seed", self.seed, 0)
 
@@ -86,6 +84,9 @@ class TotalCorrelation(Measure):
     @property
     def leaves_out_rows(self) -> bool:
         return self.estimator == "knn"
+
+    def make_ready(self, prepared: Prepared) -> None:
+        _ = prepared.ranks, prepared.bins(self.bins)
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
         if self.estimator == "bins":

@@ -19,10 +19,9 @@ from covary.measures.chains import NOTHING, Chain, Extensions, Known
 from covary.measures.prefixes import PrefixScorer
 from covary.measures.ties import by_content
 from covary.measures.toward import Toward
-from covary.prepare import Prepared
+from covary.prepare import MOST_BINS, Prepared
 
 MOST_COLUMNS_EXACT = 8
-MOST_BINS = 254
 
 # Entropies closer than this, relatively, are equal: rounding must not decide the order.
 _EQUAL = 1e-12
@@ -84,10 +83,7 @@ class UDS(Measure):
     regularize: bool = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.beta, bool) or not isinstance(self.beta, (int, np.integer)):
-            raise errors.invalid_parameter("beta", "a whole number", self.beta)
-        if not 2 <= self.beta <= MOST_BINS:
-            raise errors.invalid_parameter("beta", f"from 2 to {MOST_BINS}", self.beta)
+        errors.whole_number("beta", self.beta, 2, MOST_BINS)
         if self.scale not in ("range", None):
             raise errors.invalid_parameter("scale", "'range' or None", self.scale)
         if self.order not in ("entropy", "exact"):

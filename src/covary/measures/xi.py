@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from covary import errors
 from covary.measures.base import register
 from covary.measures.pairwise import Aggregate, Pairwise
 from covary.measures.rows import Floats
@@ -12,7 +15,7 @@ from covary.measures.rows import Floats
 @register("xi", "Chatterjee's xi (2021), the larger of both directions; pairs only")
 @dataclass(frozen=True)
 class Xi(Pairwise):
-    """Chatterjee's xi (2021) of two columns, the larger of both directions, in [-1/2, 1].
+    """Chatterjee's xi (2021) of two columns, the larger of both directions, in [-1, 1].
 
     With the rows by ascending x, r_i the rank of y in row i and l_i = #{j: y_j >= y_i},
 
@@ -26,14 +29,17 @@ class Xi(Pairwise):
 
     Parameters
     ----------
+    seed : int
+        Of the order in which rows of equal x are taken.
     aggregate : "mean", "max" or "min", optional
         What makes one score of the pairs of a larger set. None refuses sets of more than two.
 
     Notes
     -----
-    About 0 for independent columns, and below it by chance in half of all cases. Nearly blind to
-    weak dependence, and to a circle or any relation that is no function. Rows that are equal in
-    one column are taken in their order. Rows that lack one of the two are left out.
+    About 0 for independent columns, often below it. Nearly blind to
+    weak dependence, and to a circle or any relation that is no function. Where x has
+    ties it is what scipy gives for the rows in an order that is drawn. Rows that lack one of the
+    two are left out.
 
     Examples
     --------
@@ -44,11 +50,18 @@ class Xi(Pairwise):
 
     """
 
+    reading = "about 0 if independent, 1 if a function"
+
+    seed: int = 0
     aggregate: Aggregate = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        errors.whole_number("seed", self.seed, 0)
 
     @property
     def bounds(self) -> tuple[float, float]:
-        return -0.5, 1.0
+        return -1.0, 1.0
 
     def of_pair(self, x: Floats, y: Floats) -> float:
         return max(self.of_target(x, y), self.of_target(y, x))
@@ -56,4 +69,6 @@ class Xi(Pairwise):
     def of_target(self, x: Floats, target: Floats) -> float:
         from scipy.stats import chatterjeexi
 
-        return float(chatterjeexi(x, target).statistic)
+        # scipy takes rows of equal x in their order, which must not mean anything.
+        rows = np.random.default_rng(self.seed).permutation(x.size)
+        return float(chatterjeexi(x[rows], target[rows]).statistic)

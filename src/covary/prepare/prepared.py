@@ -20,6 +20,8 @@ from covary.table import Table, read_table
 
 ROWS_AT_ONCE = 8192
 EXTREME_EXPONENT = 400
+# Codes of bins and one for missing cells fit a byte.
+MOST_BINS = 254
 _ARRAYS = ("orders", "values", "n_present", "entropies", "widths", "exponents")
 
 
@@ -92,6 +94,13 @@ class Prepared:
         """Return whether a column has missing cells."""
         return bool(self.n_present[position] < self.n_rows)
 
+    def n_complete(self, columns: Sequence[int]) -> int:
+        """Return how many rows lack none of these columns."""
+        complete = np.ones(self.n_rows, np.bool_)
+        for column in columns:
+            complete[self.orders[column, self.n_present[column] :]] = False
+        return int(np.count_nonzero(complete))
+
     def by_row(self, position: int) -> npt.NDArray[np.float64]:
         """Return the values of a column in the order of the rows; NaN where a cell is missing."""
         n_present = self.n_present[position]
@@ -136,8 +145,8 @@ class Prepared:
             order, values = orders[column, :n_present], self.values[column, :n_present]
             runs = np.cumsum(values[1:] != values[:-1])
             if runs.size and runs[-1] < runs.size:
-                # What the column holds decides, so that no two columns are drawn alike unless
-                # they are the same, and their places in the table do not matter.
+                # What the column holds decides: columns are drawn alike only if all their ranks
+                # agree, and their places in the table do not matter.
                 held = hashlib.blake2b(self.ranks[column].tobytes(), digest_size=8).digest()
                 rng = np.random.default_rng([seed, int.from_bytes(held, "little")])
                 places = np.lexsort((rng.permutation(n_present), np.append(0, runs)))

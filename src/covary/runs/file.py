@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 import sys
@@ -23,7 +24,6 @@ FORMAT = 2
 BEGIN = b"SQLite format 3\0"
 COMMIT_SECONDS = 0.25
 PATIENCE_SECONDS = 10.0
-LARGEST_SCORE = 1e6  # no measure comes near; a damaged record may
 
 SCHEMA = {
     "run": "CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -63,12 +63,14 @@ class Description:
     rows : how many rows the table has
     columns : name and fingerprint of every column
     versions : of covary, and of what its numbers come from
+    bounds : what no score is below or above; it need not be told apart
     """
 
     parameters: Mapping[str, Any]
     rows: int
     columns: Sequence[tuple[str, str]]
     versions: Mapping[str, str]
+    bounds: tuple[float, float]
 
 
 class RunFile:
@@ -78,9 +80,15 @@ class RunFile:
     every time.
     """
 
-    def __init__(self, path: str | os.PathLike[str], connection: sqlite3.Connection) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        connection: sqlite3.Connection,
+        bounds: tuple[float, float],
+    ) -> None:
         self.path = path
         self.connection = connection
+        self.bounds = bounds
         self.unsaved: dict[str, list[tuple[Any, ...]]] = {}
         self.saved_at = time.monotonic()
 
@@ -97,7 +105,7 @@ class RunFile:
             connection = sqlite3.connect(
                 os.path.abspath(path), timeout=PATIENCE_SECONDS, isolation_level=None
             )
-            run = cls(path, connection)
+            run = cls(path, connection, description.bounds)
             try:
                 run._prepare(description)
             except BaseException:
@@ -203,10 +211,15 @@ class RunFile:
                 (first, first + len(sets)),
             ).fetchall()
         for number, columns, score in rows:
-            if columns != str(sets[number - first].tolist()) or not _is_score(score):
+            if columns != str(sets[number - first].tolist()) or not self._is_score(score):
                 raise errors.damaged_run(self.path, f"candidate {number} is not what it should be")
             scores[number - first] = score
         return scores
+
+    def _is_score(self, score: Any) -> bool:
+        """Return whether something is a score of the measure, but for rounding."""
+        least, most = self.bounds
+        return _is_number(score) and least - 1e-9 <= score <= most + 1e-9
 
     def save(
         self,
@@ -286,7 +299,7 @@ class RunFile:
             query = "SELECT number, rank, evidence FROM permutations"
             for number, rank, value in self.connection.execute(query):
                 right = _is_among(number, 0, n_known - 1) and _is_among(rank, 1, n_sets)
-                if not (right and _is_score(value)):
+                if not (right and _is_number(value)):
                     raise errors.damaged_run(self.path, "a permutation is not what it should be")
                 evidence[number, rank - 1] = value
         return evidence
@@ -309,7 +322,7 @@ class RunFile:
         known = {}
         for text, value in self._rows("SELECT columns, pvalue FROM increments"):
             columns = _list_of_numbers(text)
-            if columns is None or not (_is_score(value) and 0.0 <= value <= 1.0):
+            if columns is None or not (_is_number(value) and 0.0 <= value <= 1.0):
                 raise errors.damaged_run(self.path, "an increment is not what it should be")
             known[tuple(columns)] = value
         return known
@@ -329,7 +342,7 @@ class RunFile:
                 _is_among(number, 0, sys.maxsize),
                 _is_among(scored, max([1, *above]), sys.maxsize),
                 min([0, *above]) == 0,
-                _is_score(highest),
+                self._is_score(highest),
             ]
             if not all(right):
                 raise errors.damaged_run(self.path, "a shuffled table is not what it should be")
@@ -458,8 +471,8 @@ def _is_among(number: object, least: int, most: int) -> bool:
     return isinstance(number, int) and least <= number <= most
 
 
-def _is_score(score: object) -> bool:
-    return isinstance(score, float) and abs(score) <= LARGEST_SCORE
+def _is_number(value: object) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _now() -> str:

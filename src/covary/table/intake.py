@@ -13,7 +13,6 @@ from covary.table.arrays import array_column
 from covary.table.table import Column, Table
 
 FEWEST_ROWS = 3
-FEW_ROWS = 100
 
 # What an index without a name becomes when pandas writes a file: row numbers, not data.
 _PANDAS_INDEX = "__index_level_"
@@ -50,7 +49,7 @@ def read_table(data: Any, columns: Iterable[Any] | None = None) -> Table:
         _refuse_infinite_columns(table)
     if table.left_out:
         errors.warn(errors.left_out(table.left_out))
-    if table.n_rows < FEW_ROWS:
+    if table.n_rows < errors.FEW_ROWS:
         errors.warn(errors.few_rows(table.n_rows))
     return table
 
