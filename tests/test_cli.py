@@ -416,3 +416,28 @@ def test_ctrl_c_exits_130_within_a_second(tmp_path):
     assert run.returncode == 130
     assert err.strip().endswith("covary: interrupted")
     assert "Traceback" not in err
+
+
+def test_an_interrupt_inside_an_import_is_not_lost(tmp_path):
+    (tmp_path / "greedy.py").write_text(
+        "import os, signal, time\n"
+        "try:\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(0.3)\n"
+        "except BaseException:\n"
+        "    pass\n"
+    )
+    code = (
+        "import signal, time\n"
+        "from covary.cli.main import _Interrupt\n"
+        "signal.signal(signal.SIGINT, _Interrupt())\n"
+        "import greedy\n"
+        "try:\n"
+        "    time.sleep(20)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert run.stdout == "interrupted\n"
