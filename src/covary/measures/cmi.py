@@ -59,7 +59,7 @@ class CMI(Measure):
 
     """
 
-    reading = "0 if independent; bits times the units of the columns"
+    reading = "above 0 by chance; bits times the units of the columns"
 
     scale: Literal["range"] | None = None
 
