@@ -403,6 +403,19 @@ def strategy_without_target(name: str) -> ParameterError:
     return ParameterError(f"strategy '{name}' takes no target: use another, such as 'beam'")
 
 
+# ---------------------------------------------------------------- figures
+
+
+def no_figures() -> CovaryError:
+    return CovaryError("figures need the package altair: pip install 'covary[report]'")
+
+
+def no_table_to_draw() -> CovaryError:
+    return CovaryError(
+        "this result has left its table behind (it was copied or sent): search again to draw it"
+    )
+
+
 # ---------------------------------------------------------------- engines
 
 

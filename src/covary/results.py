@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from covary.report.plots import Searched, SearchPlots, SetPlots
+
 
 def _json(document: Any, options: Mapping[str, Any]) -> str:
     return json.dumps(document, **{"allow_nan": False, "default": str, **options})
@@ -22,6 +25,10 @@ def _json(document: Any, options: Mapping[str, Any]) -> str:
 
 def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' if number != 1 else ''}"
+
+
+def _public_fields(cls: Any) -> list[str]:
+    return [field.name for field in dataclasses.fields(cls) if not field.name.startswith("_")]
 
 
 ADDS_NOTHING = "adds nothing to its parts"
@@ -55,6 +62,18 @@ class Subspace:
     family_pvalue: float | None = None
     increment_pvalue: float | None = None
     adds_nothing: bool | None = None
+    _searched: Searched | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def plot(self) -> SetPlots:
+        """Figures of the set: `SetPlots`."""
+        from covary.report.plots import SetPlots
+
+        return SetPlots(self._searched, self.columns)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the table behind: a result is small, wherever it goes."""
+        return {**vars(self), "_searched": None}
 
     def __str__(self) -> str:
         tested = {"p": self.pvalue, "q": self.qvalue, "family": self.family_pvalue}
@@ -65,7 +84,8 @@ class Subspace:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary that JSON knows."""
-        return {**dataclasses.asdict(self), "columns": list(self.columns)}
+        told = {name: getattr(self, name) for name in _public_fields(Subspace)}
+        return {**told, "columns": list(self.columns)}
 
 
 @dataclass(frozen=True)
@@ -252,6 +272,37 @@ class SearchResult:
     complete: bool = True
     tests: TestSummary | None = None
     _kind: str | None = field(default=None, repr=False, compare=False)
+    _searched: Searched | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def plot(self) -> SearchPlots:
+        """Figures of the search: `SearchPlots`."""
+        from covary.report.plots import SearchPlots
+
+        return SearchPlots(self._searched)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the table behind: a result is small, wherever it goes."""
+        return {**vars(self), "_searched": None}
+
+    def _repr_html_(self) -> str:
+        """Return the sets as a table for a notebook; names are text, whatever is in them."""
+        tested = ("pvalue", "qvalue", "family_pvalue") if self.tests is not None else ()
+        heads = ["", "score", *(["p", "q", "family"] if tested else []), "columns", ""]
+        rows = []
+        for rank, subspace in enumerate(self, start=1):
+            numbers = [getattr(subspace, name) for name in tested]
+            cells = [str(rank), shown(subspace.score)]
+            cells += ["-" if number is None else shown(number) for number in numbers]
+            cells += [", ".join(map(printable, subspace.columns))]
+            cells += [ADDS_NOTHING if subspace.adds_nothing else ""]
+            rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
+        head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return (
+            f"<p>{html.escape(self.summary())}</p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
 
     def __len__(self) -> int:
         return len(self.subspaces)
@@ -292,7 +343,7 @@ class SearchResult:
 
         An array or a file gives a pyarrow table. The columns of a set are a list.
         """
-        names = [field.name for field in dataclasses.fields(Subspace)]
+        names = _public_fields(Subspace)
         rows = [subspace.to_dict() for subspace in self.subspaces]
         columns = {name: [row[name] for row in rows] for name in names}
         return as_frame({**columns, "size": [len(row["columns"]) for row in rows]}, self._kind)

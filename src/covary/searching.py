@@ -20,6 +20,7 @@ from covary.engines import Engine, Session
 from covary.measures import Measure, Scorer
 from covary.prepare import Prepared, prepare_toward
 from covary.ranking import Best, Found, LargestBest, SmallestBest
+from covary.report.plots import Searched
 from covary.results import SearchResult, Subspace
 from covary.runs import Description, RunFile
 from covary.search_tests import Increments, OnStage, SearchTests, teller
@@ -244,9 +245,12 @@ class Search:
         names = [labels.get(name, name) for name in self.prepared.names]
         found = self.found()
         told = [{}] * len(found) if self.tests is None else self.tests.told()
+        searched = Searched(self.prepared, self.measure, tuple(names))
         return SearchResult(
             tuple(
-                Subspace(tuple(names[column] for column in columns), score, **more)
+                Subspace(
+                    tuple(names[column] for column in columns), score, **more, _searched=searched
+                )
                 for (columns, score), more in zip(found, told, strict=True)
             ),
             measure=self.measure.name,
@@ -258,6 +262,7 @@ class Search:
             scored=self.scored,
             complete=self.complete,
             _kind=kind_of_frame(data),
+            _searched=searched,
         )
 
     # ------------------------------------------------------------ what was asked for

@@ -1,0 +1,321 @@
+"""Figures of what a search found: what is in them, and that no name can steer them."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import json
+import pickle
+import sys
+import warnings
+from itertools import pairwise, permutations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import covary
+from covary.report import figures
+from covary.report.fits import best_fit
+from covary.report.order import clustered
+
+pytest.importorskip("altair")
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{7*7}}",
+    "a.b[0]['c']",
+    "שלום",
+    "x" * 300,
+    "🦊",
+    "",
+]
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=(2, 300))
+    return pd.DataFrame(
+        {"x": x, "square": x**2 + noise / 10, "sum": x + noise, "noise": noise, "one": 1.0}
+    )
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return covary.search(table, max_size=3)
+
+
+def drawn(chart):
+    """The specification, which Altair checks against the schema of Vega-Lite."""
+    return chart.to_dict()
+
+
+def values_of(chart, name="points"):
+    return drawn(chart)["datasets"][name] if "datasets" in drawn(chart) else None
+
+
+# ---------------------------------------------------------------- curves
+
+
+@given(st.integers(1, 5), st.integers(0, 10**6), st.floats(-1e6, 1e6), st.floats(1e-3, 1e3))
+def test_a_polynomial_is_found_with_its_degree(degree, seed, offset, width):
+    rng = np.random.default_rng(seed)
+    at = rng.uniform(-1, 1, 200)
+    y = np.polynomial.chebyshev.chebval(at, [0] * degree + [1])
+    fit = best_fit(offset + width * at, y)
+    # What rises throughout is fitted by a line as well as by anything that bends.
+    assert fit.kind == ("straight line" if degree == 1 else f"polynomial of degree {degree}")
+    assert fit.r2 == pytest.approx(1.0, abs=1e-6)
+    assert fit.x[0] == (offset + width * at).min()
+
+
+def test_a_step_is_a_monotone_curve():
+    x = np.random.default_rng(0).uniform(size=400)
+    fit = best_fit(x, np.floor(5 * x))
+    assert fit.kind == "monotone curve"
+    assert fit.r2 == pytest.approx(1.0)
+    falling = best_fit(x, -np.floor(5 * x))
+    assert falling.kind == "monotone curve"
+
+
+def test_r2_is_the_share_of_variance_that_the_curve_leaves_out():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=2000)
+    y = 2 * x + rng.normal(size=2000)
+    fit = best_fit(x, y)
+    assert fit.kind == "straight line"
+    assert fit.r2 == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2, abs=1e-9)
+
+
+def test_nothing_is_fitted_where_there_is_nothing_to_fit():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=300)
+    assert best_fit(x, np.ones(300)) is None
+    assert best_fit(np.round(x > 0), x) is None
+    assert best_fit(x[:10], x[:10]) is None
+    assert best_fit(np.where(x > -9, np.nan, x), x) is None
+    fits = [best_fit(rng.normal(size=300), rng.normal(size=300)) for _ in range(40)]
+    assert sum(fit is not None and fit.r2 > 0.05 for fit in fits) == 0
+
+
+def test_rows_that_lack_a_value_are_left_out_of_a_fit():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=200)
+    y = x**2
+    gaps = x.copy()
+    gaps[:50] = np.nan
+    fit, without = best_fit(gaps, y), best_fit(x[50:], y[50:])
+    assert (fit.kind, fit.r2) == (without.kind, without.r2)
+
+
+# ---------------------------------------------------------------- order
+
+
+@given(st.integers(2, 12), st.integers(0, 10**6))
+def test_an_order_holds_every_column_once(n, seed):
+    scores = np.random.default_rng(seed).random((n, n))
+    assert sorted(clustered(scores + scores.T)) == list(range(n))
+
+
+def test_columns_that_belong_together_stand_together():
+    groups = np.array([0, 1, 0, 2, 1, 0, 2])
+    scores = (groups[:, None] == groups[None]) * 0.9
+    order = groups[clustered(scores)]
+    assert sum(a != b for a, b in pairwise(order)) == 2
+
+
+def test_an_order_does_not_depend_on_how_the_columns_come():
+    rng = np.random.default_rng(0)
+    scores = rng.random((5, 5))
+    scores += scores.T
+    neighbours = set()
+    for order in permutations(range(5)):
+        found = [order[at] for at in clustered(scores[np.ix_(order, order)])]
+        neighbours.add(frozenset(frozenset(p) for p in pairwise(found)))
+    assert len(neighbours) == 1
+
+
+# ---------------------------------------------------------------- charts
+
+
+def test_a_heat_map_has_every_pair_twice(found, table):
+    chart = drawn(found.plot.heatmap())
+    cells = chart["data"]["values"]
+    names = list(table.columns)
+    assert len(cells) == len(names) * (len(names) - 1)
+    scores = covary.matrix(table)
+    for cell in cells:
+        assert cell["score"] == scores.loc[cell["row"], cell["column"]]
+    assert "uds-chance of all pairs" in json.dumps(chart)
+
+
+def test_a_graph_has_the_strongest_pairs(found, table):
+    chart = found.plot.graph()
+    lines = drawn(chart)["layer"][0]["data"]["values"]
+    scores = covary.matrix(table).to_numpy()
+    strongest = np.sort(scores[np.triu_indices(5, 1)])[::-1]
+    assert [line["strength"] for line in lines] == [s for s in strongest if s > 0][:10]
+    points = drawn(chart)["layer"][1]["data"]["values"]
+    assert {p["column"] for p in points} == {n for e in lines for n in (e["one"], e["other"])}
+    places = [(p["x"], p["y"]) for p in points]
+    assert len(set(places)) == len(places)
+
+
+def test_projections_have_one_panel_per_pair_and_one_brush(found):
+    triple = next(s for s in found if len(s.columns) == 3)
+    chart = drawn(triple.plot.projections(rows=50))
+    assert len(chart["concat"]) == 3
+    assert [param["name"] for param in chart["params"]] == ["brush"]
+    rows = chart["concat"][0]["layer"][-2]["data"]["values"]
+    assert len(rows) == 50
+
+
+def test_the_explained_column_is_drawn_upwards_and_its_explanation_is_cut(table):
+    pair = covary.search(table[["square", "x"]])[0]
+    panel = drawn(pair.plot.projections())["concat"][0]
+    cuts, points = panel["layer"][0], panel["layer"][1]
+    assert points["encoding"]["x"]["title"] == "x"
+    assert points["encoding"]["y"]["title"] == "square"
+    assert panel["title"]["text"].startswith("polynomial of degree 2, R² = 0.99")
+    explained = covary.explain(table, ["square", "x"]).steps[0]
+    assert [cut["cut"] for cut in cuts["data"]["values"]] == list(explained.cuts["x"])
+
+
+def test_the_same_seed_draws_the_same_rows(found):
+    first, again, other = (found[0].plot.projections(rows=20, seed=s) for s in (1, 1, 2))
+    assert drawn(first) == drawn(again)
+    assert drawn(first) != drawn(other)
+
+
+def test_gaps_are_not_drawn(table):
+    holes = table[["x", "square"]].copy()
+    holes.loc[::3, "x"] = np.nan
+    panel = drawn(covary.search(holes)[0].plot.projections())["concat"][0]
+    points = next(layer for layer in panel["layer"] if layer["mark"]["type"] == "circle")
+    assert len(points["data"]["values"]) == 200
+    assert all(v is not None for row in points["data"]["values"] for v in row.values())
+
+
+def test_dates_and_categories_have_axes_of_their_own():
+    rng = np.random.default_rng(0)
+    days = [datetime.date(2020, 1, 1) + datetime.timedelta(days=int(d)) for d in range(200)]
+    sizes = pl.Series(["small", "large"] * 100, dtype=pl.Enum(["small", "large"]))
+    frame = pl.DataFrame({"day": days, "size": sizes, "y": np.arange(200) + rng.random(200)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        best = covary.search(frame, max_size=3, top=20)
+    triple = next(s for s in best if len(s.columns) == 3)
+    encodings = [
+        layer["encoding"][axis]
+        for panel in drawn(triple.plot.projections())["concat"]
+        for layer in panel.get("layer", [panel])
+        for axis in ("x", "y")
+        if axis in layer["encoding"] and "title" in layer["encoding"][axis]
+    ]
+    types = {encoding["title"]: encoding["type"] for encoding in encodings}
+    assert types == {"day": "temporal", "size": "ordinal", "y": "quantitative"}
+
+
+def test_figures_of_measures_that_explain_nothing(table):
+    best = covary.search(table[["x", "square", "sum"]], measure="hics", max_size=3)
+    triple = next(s for s in best if len(s.columns) == 3)
+    assert len(drawn(triple.plot.projections())["concat"]) == 3
+    assert "hics" in json.dumps(drawn(best.plot.heatmap()))
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_figures_are_saved_without_a_browser(found, tmp_path, suffix):
+    pytest.importorskip("vl_convert")
+    for name, chart in {
+        "heatmap": found.plot.heatmap(),
+        "graph": found.plot.graph(),
+        "projections": found[0].plot.projections(),
+        "null": figures.null_distribution(np.arange(99.0), 120.0, 0.01),
+    }.items():
+        path = tmp_path / f"{name}.{suffix}"
+        chart.save(path)
+        head = path.read_bytes()[:200]
+        assert head.startswith(b"\x89PNG") if suffix == "png" else b"<svg" in head
+
+
+def fields(node):
+    """Every name of a field in a specification."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key == "field" and isinstance(value, str):
+                yield value
+            elif key not in ("data", "datasets"):
+                yield from fields(value)
+    elif isinstance(node, list):
+        for each in node:
+            yield from fields(each)
+
+
+def test_names_of_columns_are_text_and_nothing_else(tmp_path):
+    pytest.importorskip("vl_convert")
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=150)
+    data = {name: x + k * rng.normal(size=150) / 9 for k, name in enumerate(HOSTILE, start=1)}
+    found = covary.search(pd.DataFrame(data), max_size=3, top=40)
+    triple = next(s for s in found if len(s.columns) == 3)
+    charts = [found.plot.heatmap(), found.plot.graph(), triple.plot.projections(rows=20)]
+    for number, chart in enumerate(charts):
+        known = {"row", "column", "score", "x", "y", "x2", "y2", "one", "other", "strength"}
+        known |= {"cut", "c0", "c1", "c2"}
+        assert set(fields(drawn(chart))) <= known
+        path = tmp_path / f"{number}.svg"
+        chart.save(path)
+        svg = path.read_text()
+        assert "<script" not in svg
+        assert "<img" not in svg
+    assert "(no name)" in json.dumps(drawn(charts[0]))
+
+
+def test_a_result_in_a_notebook_is_a_table_of_text():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=150)
+    found = covary.search(pd.DataFrame({HOSTILE[0]: x, HOSTILE[1]: x**3}), permutations=19)
+    shown = found._repr_html_()
+    assert "<script" not in shown
+    assert "<img" not in shown
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
+    assert "<th>p</th><th>q</th><th>family</th>" in shown
+
+
+def test_a_result_is_small_wherever_it_goes(found):
+    sent = pickle.loads(pickle.dumps(found))
+    assert sent == found
+    assert len(pickle.dumps(found)) < 5000
+    for left_behind in (lambda: sent.plot, lambda: sent[0].plot, lambda: copy.copy(sent).plot):
+        with pytest.raises(covary.CovaryError, match="has left its table behind"):
+            left_behind()
+
+
+def test_without_altair_there_is_one_clear_line(found, monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(covary.CovaryError, match=r"the package altair: pip install 'covary\["):
+        _ = found.plot
+    with pytest.raises(covary.CovaryError, match="need the package altair"):
+        _ = found[0].plot
+
+
+def test_wrong_numbers_of_rows_are_refused(found):
+    with pytest.raises(covary.CovaryError, match="rows must be a whole number from 1"):
+        found[0].plot.projections(rows=0)
+
+
+def test_many_columns_are_too_many_to_show():
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(100, 70))
+    wide[:, 69] = wide[:, 0]
+    found = covary.search(wide, max_size=2, top=1)
+    labels = {cell["row"] for cell in drawn(found.plot.heatmap())["data"]["values"]}
+    assert len(labels) == 60
+    assert {"x0", "x69"} <= labels
