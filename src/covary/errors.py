@@ -410,6 +410,12 @@ def no_figures() -> CovaryError:
     return CovaryError("figures need the package altair: pip install 'covary[report]'")
 
 
+def no_report() -> CovaryError:
+    return CovaryError(
+        "a report needs the packages jinja2 and vl-convert-python: pip install 'covary[report]'"
+    )
+
+
 def no_table_to_draw() -> CovaryError:
     return CovaryError(
         "this result has left its table behind (it was copied or sent): search again to draw it"

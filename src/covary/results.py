@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, overload
@@ -280,6 +281,20 @@ class SearchResult:
         from covary.report.plots import SearchPlots
 
         return SearchPlots(self._searched)
+
+    def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
+        """Write an HTML page with everything that was found; it opens without a network.
+
+        Parameters
+        ----------
+        path : path
+            Where to write it.
+        title : str, optional
+            What the page is called.
+        """
+        from covary.report.write import write_report
+
+        write_report(self, self._searched, path, title)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the table behind: a result is small, wherever it goes."""

@@ -42,7 +42,7 @@ class SearchPlots:
     """
 
     def __init__(self, searched: Searched | None) -> None:
-        self._searched = _there(searched)
+        self._searched = known_table(searched)
 
     def heatmap(self) -> Any:
         """Return the scores of all pairs, columns that depend on each other side by side."""
@@ -79,7 +79,7 @@ class SetPlots:
     """Figures of one set of columns; every method returns an Altair chart."""
 
     def __init__(self, searched: Searched | None, columns: Sequence[Any]) -> None:
-        self._searched = _there(searched)
+        self._searched = known_table(searched)
         self._columns = [self._searched.labels.index(column) for column in columns]
 
     def projections(self, rows: int = ROWS_DRAWN, seed: int = 0) -> Any:
@@ -131,7 +131,8 @@ class SetPlots:
         return {(by, step.target): step.cuts.get(by, ()) for step in steps for by in step.by}
 
 
-def _there(searched: Searched | None) -> Searched:
+def known_table(searched: Searched | None) -> Searched:
+    """Return what was searched, if it can be drawn."""
     try:
         import altair  # noqa: F401
     except ImportError:

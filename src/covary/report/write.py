@@ -1,0 +1,25 @@
+"""From a search to a file with its report."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from covary import __version__
+from covary.report.content import gather
+from covary.report.page import render, write
+from covary.report.plots import Searched, known_table
+
+if TYPE_CHECKING:
+    from covary.results import SearchResult
+
+
+def write_report(
+    result: SearchResult,
+    searched: Searched | None,
+    path: str | os.PathLike[str],
+    title: str | None = None,
+) -> None:
+    """Write the report on a search."""
+    content = gather(result, known_table(searched), __version__, title or "What varies together")
+    write(render(content), path)
