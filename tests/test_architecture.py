@@ -42,6 +42,11 @@ MAY_IMPORT = {
         "sklearn",
         "networkx",
         "altair",
+        "jinja2",
+        "markupsafe",
+        "vl_convert",
+        "covary.__version__",
+        "covary.results",  # for types only
         "covary.api",
         "covary.measures",
         "covary.prepare",

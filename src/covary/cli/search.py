@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -64,6 +65,12 @@ WIDE = 100
     "--run", "run_file", type=click.Path(), metavar="FILE.covary", help="Keep every score here."
 )
 @click.option("--resume", is_flag=True, help="Go on with the run file, or start it.")
+@click.option(
+    "--report",
+    type=click.Path(),
+    metavar="FILE.html",
+    help="Write a page with everything that was found; it opens offline.",
+)
 @options.as_json
 def command(
     file: str,
@@ -84,6 +91,7 @@ def command(
     jobs: int | None,
     run_file: str | None,
     resume: bool,
+    report: str | None,
     as_json: bool,
 ) -> int:
     """Find the sets of columns of FILE that depend on each other most.
@@ -134,10 +142,14 @@ def command(
         what = "while testing what was found" if search.complete else "this is the best so far"
         click.echo(f"covary: interrupted, {what}{where}", err=True)
     result = search.result()
+    if report is not None:
+        result.report(report, title=f"What varies together in {Path(file).name}")
     if as_json:
         output.print_json(result.to_dict())
     else:
         print_result(result)
+        if report is not None:
+            click.echo(f"report: {printable(report)}")
     return 130 if interrupted else 0
 
 

@@ -59,7 +59,7 @@ def gather(result: SearchResult, searched: Searched, version: str, title: str) -
     """Return what a report on a search says."""
     plots = SearchPlots(searched)
     cards = tuple(_card(rank, each, searched) for rank, each in _with_cards(result))
-    figures = {"heatmap": plots.heatmap().to_dict(), "graph": plots.graph().to_dict()}
+    figures = {"heatmap": _spec(plots.heatmap()), "graph": _spec(plots.graph())}
     figures |= {f"set{card.rank}": card.figure for card in cards}
     return Content(
         title=title,
@@ -97,7 +97,7 @@ def _card(rank: int, subspace: Subspace, searched: Searched) -> Card:
     remark = ""
     if subspace.adds_nothing:
         remark = "Adds nothing to its parts: it may score high only because of what is in it."
-    figure = SetPlots(searched, subspace.columns).projections().to_dict()
+    figure = _spec(SetPlots(searched, subspace.columns).projections())
     told = tuple(str(step).replace(": ", " is ", 1) for step in steps if step.by)
     return Card(rank, title, shown(subspace.score), told, remark, figure)
 
@@ -169,6 +169,12 @@ def _warning(result: SearchResult) -> str:
     if result.tests is not None and not result.tests.complete:
         return "Testing was interrupted: p-values are rough, or missing."
     return ""
+
+
+def _spec(chart: Any) -> dict[str, Any]:
+    """Return a chart as Vega-Lite reads it; checking our own against the schema takes seconds."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    return spec
 
 
 def _name(name: Any) -> str:

@@ -139,11 +139,8 @@ def graph(names: Sequence[str], edges: Sequence[Edge], measure: str) -> Any:
     )
     columns = alt.Chart(alt.Data(values=points)).encode(x=x, y=y, tooltip=["column:N"])
     dots = columns.mark_circle(size=90, color=CURVE, opacity=1)
-    halo = columns.mark_text(
-        dy=-11, fontSize=11, limit=LABEL_LIMIT, stroke="white", strokeWidth=3
-    ).encode(text="column:N")
     words = columns.mark_text(dy=-11, fontSize=11, limit=LABEL_LIMIT).encode(text="column:N")
-    return (drawn + dots + halo + words).properties(
+    return (drawn + dots + words).properties(
         width=width,
         height=height,
         title="What depends on what: the strongest pairs",
@@ -204,7 +201,7 @@ def projections(axes: Sequence[Axis], pairs: dict[tuple[int, int], Pair]) -> Any
         {f"c{at}": value for at, value in enumerate(cells)}
         for cells in zip(*(axis.values for axis in axes), strict=True)
     ]
-    points = alt.Data(values=rows, name="points")
+    points = alt.NamedData(name="points")  # once for all panels
     brush = alt.selection_interval(name="brush", resolve="global")
     charts = []
     for one, other in combinations(range(len(axes)), 2):
@@ -241,7 +238,7 @@ def projections(axes: Sequence[Axis], pairs: dict[tuple[int, int], Pair]) -> Any
     names = ", ".join(printable(axis.name) for axis in axes)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Automatically deduplicated")  # one brush is meant
-        together = alt.concat(*charts, columns=ABREAST)
+        together = alt.concat(*charts, columns=ABREAST, datasets={"points": rows})
     return together.properties(description=f"Points of every two of the columns {names}")
 
 

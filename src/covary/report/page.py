@@ -26,7 +26,7 @@ def render(content: Content) -> str:
         content=content,
         style=_raw((here / "page.css").read_text(encoding="utf-8")),
         script=_raw((here / "page.js").read_text(encoding="utf-8")),
-        library=_raw(vl_convert.javascript_bundle()),
+        library=_raw(vl_convert.javascript_bundle()),  # type: ignore[call-arg]
         figures=_raw(json.dumps(content.figures, allow_nan=False).replace("<", "\\u003c")),
     )
 
