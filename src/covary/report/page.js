@@ -63,7 +63,12 @@
     for (const other of list.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
     const key = pressed.dataset.key;
-    rows.sort((a, b) => (down ? value(b, key) - value(a, key) : value(a, key) - value(b, key)));
+    const sign = down ? -1 : 1;
+    const rank = (a, b) => value(a, "rank") - value(b, "rank");
+    rows.sort((a, b) => {
+      const [one, other] = [value(a, key), value(b, key)];
+      return one === other ? rank(a, b) : sign * (one < other ? -1 : 1);
+    });
     body.append(...rows);
   });
   const form = document.getElementById("filter");
