@@ -131,7 +131,8 @@ def best_for_each_other(codes, n_bins, gaps, costs, codes2, n_bins2, gaps2, cost
             most = np.log(float64(min(parts + gaps, parts2 + gaps2)))
             information = (_g(n) - alone - alone2 + together) / n
             value = information / most if most > 0.0 else 0.0
-            if value > best + _TOLERANCE:
+            fewer = parts + parts2 < best_parts + best_parts2
+            if value > best + _TOLERANCE or (fewer and value > best - _TOLERANCE):
                 best = value
                 best_parts = parts
                 best_parts2 = parts2

@@ -82,11 +82,11 @@ class MAC(Measure):
         members = one_by_content(prepared, vary)
         limit = max(4.0, prepared.n_rows ** (1.0 - self.epsilon))
         cuts = _Cuts(prepared, prepared.bins(self.beta), limit)
-        best = _Cut(-math.inf, {})
-        for pair in combinations(members, 2):
-            found = cuts.of_pair(*pair)
-            if found.value > best.value + _EQUAL:
-                best = found
+        pairs = [cuts.of_pair(*pair) for pair in combinations(members, 2)]
+        highest = max(pair.value for pair in pairs)
+        # Of equals, the one with the fewest bins; of those, what the columns hold decides.
+        equal = [pair for pair in pairs if pair.value >= highest - _EQUAL]
+        best = min(equal, key=cuts.n_bins)
         return cuts.grow(best, [column for column in members if column not in best.ends])
 
 
@@ -115,6 +115,12 @@ class _Cuts:
             self.limit,
         )
         return _Cut(float(value), dict(zip((one, other), ends, strict=True)))
+
+    def n_bins(self, cut: _Cut) -> int:
+        """Return how many bins columns are cut into, missing cells being one."""
+        return sum(
+            ends.size + self.prepared.has_missing(column) for column, ends in cut.ends.items()
+        )
 
     def grow(self, start: _Cut, left: list[int]) -> float:
         """Return the value with all columns that are left, the best first."""
