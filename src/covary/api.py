@@ -132,8 +132,8 @@ def test(
         otherwise with a chance of at most 0.001. The p-value takes the stopping into account, see
         :doc:`/significance`.
     seed : int
-        Of the permutations, and of what the measure draws, if it has a name: the same seed, the
-        same p-value, on any engine.
+        Of the permutations, and of what a measure draws that is given by its name: the same seed,
+        the same p-value, on any engine.
     engine, n_jobs
         As for `search`.
     on_progress : callable, optional
@@ -234,7 +234,7 @@ def matrix(
         The same kind of table as came in. A pandas frame has the names as its index; polars and
         pyarrow tables have them in a first column ``column``, and so has the pyarrow table that
         a file gives; an array gives an array. The diagonal is 1, or 0 for a constant column; it is
-        NaN if the measure has no upper bound.
+        NaN if 1 would mean nothing to the measure.
 
     Examples
     --------
@@ -304,8 +304,8 @@ def search(
         Tell which of the sets could be chance, with at most so many permutations each; 0 for no
         test. See :doc:`/significance`.
     seed : int
-        Of the permutations, and of what the measure draws, if it has a name: the same seed, the
-        same result.
+        Of the permutations, and of what a measure draws that is given by its name: the same seed,
+        the same result.
     engine : "threads", "processes", "dask", address or Client
         Where to compute: threads or processes of this machine, a Dask cluster on this machine, or
         the Dask cluster of a scheduler. The result is the same to the last bit.

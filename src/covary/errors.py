@@ -507,18 +507,10 @@ def never_varies(names: Sequence[str]) -> CovaryWarning:
     return CovaryWarning(f"never varies, so that nothing can depend on it: {_listed(names)}")
 
 
-def incomplete_rows(measure: str, n_incomplete: int, n_rows: int) -> CovaryWarning:
+def incomplete_rows(measure: str, n_complete: int, n_rows: int) -> CovaryWarning:
     return CovaryWarning(
         f"measure '{measure}' leaves out, set by set, rows that lack one of its columns: "
-        f"{n_incomplete:,} of {n_rows:,} rows lack some"
-    )
-
-
-def rows_used(measure: str, n_complete: int, n_rows: int) -> CovaryWarning:
-    few = ": so few tell little" if n_complete < FEW_ROWS else ""
-    return CovaryWarning(
-        f"measure '{measure}' uses the {n_complete:,} of {n_rows:,} rows that lack none of the "
-        f"columns{few}"
+        f"{n_complete:,} of {n_rows:,} rows lack none"
     )
 
 

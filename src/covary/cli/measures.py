@@ -27,7 +27,8 @@ def command(name: str | None, as_json: bool) -> None:
 
     found = all_measures()
     if name is not None:
-        found = {find_measure(name).name: found[find_measure(name).name]}
+        name = find_measure(name).name
+        found = {name: found[name]}
     if as_json:
         output.print_json({name: _in_json(entry) for name, entry in found.items()})
     elif name is not None:

@@ -57,7 +57,9 @@ def print_score(measure: Measure, file: str, columns: list[str] | None, as_json:
         prepared = measure.prepared(file, columns)
         every = range(len(prepared.names))
         score = measure.score_set(prepared, every)
-    rows = prepared.n_complete(every) if measure.leaves_out_rows else prepared.n_rows
+    # With an aggregate, each pair has rows of its own.
+    together = measure.leaves_out_rows and getattr(measure, "aggregate", None) is None
+    rows = prepared.n_complete(every) if together else prepared.n_rows
     if as_json:
         told = {"measure": measure.name, "parameters": dataclasses.asdict(measure)}  # type: ignore[call-overload]
         output.print_json({**told, "score": score, "rows": rows, "columns": list(prepared.names)})

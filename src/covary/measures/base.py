@@ -270,11 +270,8 @@ class Measure(ABC):
         if self.most_rows is not None and prepared.n_rows > self.most_rows:
             raise errors.too_many_rows(self.name, prepared.n_rows, self.most_rows)
         if self.leaves_out_rows and np.any(prepared.n_present < prepared.n_rows):
-            complete, n_rows = prepared.n_complete(range(len(prepared.names))), prepared.n_rows
-            if size == len(prepared.names):
-                errors.warn(errors.rows_used(self.name, complete, n_rows))
-            else:
-                errors.warn(errors.incomplete_rows(self.name, n_rows - complete, n_rows))
+            complete = prepared.n_complete(range(len(prepared.names)))
+            errors.warn(errors.incomplete_rows(self.name, complete, prepared.n_rows))
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -84,9 +84,10 @@ class DHSIC(Measure):
             warn_of_units(self.name, prepared, "median")
 
     def score_set(self, prepared: Prepared, columns: Sequence[int]) -> float:
-        values = complete_rows(prepared, columns)
         if self.scale is None:
             values, _ = rows_in_units(prepared, columns)
+        else:
+            values = complete_rows(prepared, columns)
         values = varying(values)
         if len(values) < 2 or values.shape[1] < LEAST_ROWS:
             return 0.0

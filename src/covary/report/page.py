@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from importlib import resources
 from typing import Any
 
 from covary import errors
 from covary.report.content import Content
+from covary.table import whole_file
 
 
 def render(content: Content) -> str:
@@ -33,21 +33,8 @@ def render(content: Content) -> str:
 
 def write(text: str, path: str | os.PathLike[str]) -> None:
     """Write a page, whole or not at all."""
-    folder = os.path.dirname(os.path.abspath(path))
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=folder, suffix=".html", delete=False, encoding="utf-8"
-        ) as file:
-            try:
-                file.write(text)
-                file.close()
-                os.chmod(file.name, 0o666 & ~_umask())
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
-    except OSError as error:
-        raise errors.unwritable(path, error.strerror) from None
+    with whole_file(path) as file:
+        file.write(text.encode())
 
 
 def _raw(code: str) -> Any:
@@ -55,9 +42,3 @@ def _raw(code: str) -> Any:
     from markupsafe import Markup
 
     return Markup(code.replace("</script", "<\\/script"))  # noqa: S704
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,14 +47,14 @@ class SearchPlots:
 
     def heatmap(self) -> Any:
         """Return the scores of all pairs, columns that depend on each other side by side."""
-        columns, scores = self._pairs()
+        columns, scores = self._pairs
         order = clustered(scores)
         names = [str(self._searched.labels[columns[at]]) for at in order]
         return figures.heatmap(names, scores[np.ix_(order, order)], self._searched.measure.name)
 
     def graph(self) -> Any:
         """Return the strongest pairs as a graph of columns."""
-        columns, scores = self._pairs()
+        columns, scores = self._pairs
         every = [
             figures.Edge(one, other, float(scores[one, other]))
             for one, other in combinations(range(len(columns)), 2)
@@ -64,6 +65,7 @@ class SearchPlots:
         most = EDGES_PER_COLUMN * len(columns)
         return figures.graph(names, every[:most], self._searched.measure.name)
 
+    @cached_property
     def _pairs(self) -> tuple[list[int], npt.NDArray[np.float64]]:
         """Return the columns that are shown, and the scores of their pairs."""
         from covary.api import pairwise

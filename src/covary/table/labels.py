@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from covary import errors
 from covary.table.table import Table
+from covary.table.whole import whole_file
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -83,26 +83,15 @@ def _frame(data: Any) -> nw.DataFrame[Any] | None:
 
 def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     """Write a pyarrow table to a .csv or .parquet file, whole or not at all."""
-    target = Path(path)
-    suffix = target.suffix.lower()
+    suffix = Path(path).suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise errors.unknown_output(path, [".csv", ".parquet"])
-    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-    try:
-        with open(partial, "wb") as file:
-            if suffix == ".csv":
-                import pyarrow.csv
+    with whole_file(path) as file:
+        if suffix == ".csv":
+            import pyarrow.csv
 
-                pyarrow.csv.write_csv(table, file)
-            else:
-                import pyarrow.parquet
+            pyarrow.csv.write_csv(table, file)
+        else:
+            import pyarrow.parquet
 
-                pyarrow.parquet.write_table(table, file)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(target)
-    except OSError as error:
-        raise errors.unwritable(path, os.strerror(error.errno) if error.errno else error) from None
-    finally:
-        with suppress(OSError):
-            partial.unlink()
+            pyarrow.parquet.write_table(table, file)
