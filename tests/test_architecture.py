@@ -47,6 +47,7 @@ MAY_IMPORT = {
         "vl_convert",
         "covary.__version__",
         "covary.results",  # for types only
+        "covary.significance",  # for types only
         "covary.api",
         "covary.measures",
         "covary.prepare",
@@ -91,6 +92,14 @@ MAY_IMPORT = {
         "covary.report",
         "covary.results",
         "covary.table",
+    },
+    "recalling": {
+        "covary.table",
+        "covary.measures",
+        "covary.strategies",
+        "covary.engines",
+        "covary.runs",
+        "covary.searching",
     },
     "api": {
         "numpy",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import warnings
@@ -17,6 +18,7 @@ from test_figures import HOSTILE
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 playwright = pytest.importorskip("playwright.sync_api")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on this machine")
@@ -35,14 +37,16 @@ def browser():
 class Page:
     """A page, and what it should not do."""
 
-    def __init__(self, browser, path):
+    def __init__(self, browser, path, scheme="light"):
         self.complaints = []
-        self.view = browser.new_page(viewport={"width": 1200, "height": 900})
+        size = {"width": 1200, "height": 900}
+        self.view = browser.new_page(viewport=size, color_scheme=scheme)
         self.view.on("console", lambda message: self.complaints.append(message.text))
         self.view.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.view.on("dialog", lambda dialog: self.complaints.append(dialog.message))
         self.view.on("request", self._requested)
         self.view.goto(path.as_uri())
+        self.name = path.stem
 
     def _requested(self, request):
         if not request.url.startswith(("file:", "data:")):
@@ -52,8 +56,32 @@ class Page:
         """Scroll to a figure and wait until it is drawn."""
         place = self.view.locator(f'[data-figure="{name}"]')
         place.scroll_into_view_if_needed()
-        place.locator("canvas").wait_for(timeout=10_000)
+        self.view.locator(f'[data-figure="{name}"][data-drawn]').wait_for(timeout=10_000)
         return place
+
+    def everything(self):
+        """Draw every figure of the page, as somebody would who reads all of it."""
+        for place in self.view.locator("[data-figure]").all():
+            self.figure(place.get_attribute("data-figure"))
+
+    def drag(self, figure, start, end):
+        """Select points of a figure: from a place in it to another."""
+        box = figure.locator("canvas").bounding_box()
+        self.view.mouse.move(box["x"] + start[0], box["y"] + start[1])
+        self.view.mouse.down()
+        self.view.mouse.move(box["x"] + end[0], box["y"] + end[1], steps=5)
+        self.view.mouse.up()
+        self.view.wait_for_timeout(200)
+
+    def violations(self):
+        """What axe finds to be a serious obstacle, or worse."""
+        found = axe.Axe().run(self.view).response["violations"]
+        return [
+            f"{each['id']}: {node['html'][:200]}"
+            for each in found
+            if each["impact"] in ("serious", "critical")
+            for node in each["nodes"]
+        ]
 
     def shown(self):
         """The ranks in the list, in their order."""
@@ -62,7 +90,8 @@ class Page:
 
     def keep(self, name):
         if SCREENSHOTS:
-            self.view.screenshot(path=Path(SCREENSHOTS) / f"{name}.png")
+            Path(SCREENSHOTS).mkdir(parents=True, exist_ok=True)
+            self.view.screenshot(path=Path(SCREENSHOTS) / f"{self.name}-{name}.png")
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +106,9 @@ def report(tmp_path_factory):
 
 def test_a_page_draws_everything_without_a_word(browser, report):
     page = Page(browser, report)
-    page.figure("heatmap")
-    page.figure("graph")
-    for rank in range(1, 21):
-        page.figure(f"set{rank}")
+    page.everything()
     page.keep("everything")
+    assert page.view.locator("[data-drawn]").count() == 2 + 2 * 20
     assert page.complaints == []
 
 
@@ -124,7 +151,7 @@ def test_the_dark_theme_is_a_click_away(browser, report):
     page.figure("heatmap")
     light = page.view.evaluate("getComputedStyle(document.body).backgroundColor")
     page.view.click("#theme")
-    page.figure("heatmap")
+    page.view.locator('[data-figure="heatmap"][data-drawn="dark"]').wait_for()
     dark = page.view.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (light, dark) == ("rgb(255, 255, 255)", "rgb(20, 24, 29)")
     assert page.view.get_attribute("#theme", "aria-pressed") == "true"
@@ -132,51 +159,167 @@ def test_the_dark_theme_is_a_click_away(browser, report):
     assert page.complaints == []
 
 
-def test_a_brush_in_one_panel_marks_rows_in_all(browser, report):
-    page = Page(browser, report)
+def of_three(page):
+    """The figure of the first set of three columns."""
     rank = next(
         rank
         for rank in range(1, 21)
         if page.view.locator(f"#set{rank} h2").text_content().count(",") == 2
     )
-    figure = page.figure(f"set{rank}")
-    page.view.wait_for_timeout(300)
-    canvas = figure.locator("canvas")
-    before = canvas.screenshot()
-    box = canvas.bounding_box()
-    page.view.mouse.move(box["x"] + 90, box["y"] + 60)
-    page.view.mouse.down()
-    page.view.mouse.move(box["x"] + 150, box["y"] + 130, steps=5)
-    page.view.mouse.up()
-    page.view.wait_for_timeout(300)
-    after = canvas.screenshot()
-    assert before != after
-    # The panels to the right of the brushed one have changed as well.
-    clip = {"x": box["x"] + 260, "y": box["y"], "width": 220, "height": box["height"]}
-    marked = page.view.screenshot(clip=clip)
-    page.view.mouse.dblclick(box["x"] + 120, box["y"] + 190)
-    page.view.wait_for_timeout(300)
-    assert page.view.screenshot(clip=clip) != marked
+    return page.figure(f"set{rank}"), page.view.locator(f"#set{rank}")
+
+
+def panels_beside(figure):
+    """A picture of what is right of the first panel."""
+    box = figure.locator("canvas").bounding_box()
+    return {"x": box["x"] + 260, "y": box["y"], "width": 440, "height": 220}
+
+
+def test_a_brush_in_one_panel_marks_rows_in_all(browser, report):
+    page = Page(browser, report)
+    figure, _ = of_three(page)
+    beside = panels_beside(figure)
+    before = page.view.screenshot(clip=beside)
+    page.drag(figure, (90, 60), (150, 130))
     page.keep("brush")
+    marked = page.view.screenshot(clip=beside)
+    assert marked != before
+    box = figure.locator("canvas").bounding_box()
+    page.view.mouse.click(box["x"] + 200, box["y"] + 190)
+    page.view.wait_for_timeout(200)
+    page.view.mouse.move(5, 5)
+    page.view.wait_for_timeout(200)
+    assert page.view.screenshot(clip=beside) != marked
     assert page.complaints == []
+
+
+def test_rows_are_marked_without_a_mouse(browser, report):
+    page = Page(browser, report)
+    figure, card = of_three(page)
+    beside = panels_beside(figure)
+    before = page.view.screenshot(clip=beside)
+    part = card.locator("select[name=part]")
+    part.focus()
+    page.view.keyboard.press("ArrowDown")
+    page.view.wait_for_timeout(300)
+    lowest = page.view.screenshot(clip=beside)
+    for _ in range(3):
+        page.view.keyboard.press("ArrowDown")
+    page.view.wait_for_timeout(300)
+    page.keep("quarter")
+    assert part.input_value() == "3"
+    highest = page.view.screenshot(clip=beside)
+    assert len({before, lowest, highest}) == 3
+    part.select_option("")
+    page.view.wait_for_timeout(300)
+    assert page.view.screenshot(clip=beside) == before
+    assert page.complaints == []
+
+
+def test_everything_that_can_be_pressed_is_reached_by_the_keyboard(browser, report):
+    page = Page(browser, report)
+    wanted = page.view.locator("a[href], button, input, select, [tabindex]").count()
+    reached = set()
+    for _ in range(wanted + 5):
+        page.view.keyboard.press("Tab")
+        script = """() => {
+          const all = [...document.querySelectorAll("a[href], button, input, select, [tabindex]")];
+          return all.indexOf(document.activeElement);
+        }"""
+        reached.add(page.view.evaluate(script))
+    assert reached - {-1} == set(range(wanted))
+    page.view.focus("#list button[data-key=rank]")
+    page.view.keyboard.press("Enter")
+    assert page.shown() == list(range(20, 0, -1))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_a_serious_obstacle_to_anybody(browser, report, scheme):
+    page = Page(browser, report, scheme)
+    page.everything()
+    assert page.violations() == []
+
+
+def test_a_page_in_print_has_all_figures_on_white(browser, report, tmp_path):
+    page = Page(browser, report, "dark")
+    page.view.emulate_media(media="print", color_scheme="dark")
+    page.view.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.view.wait_for_function(
+        "document.querySelectorAll('[data-drawn=light]').length === 2 + 2 * 20"
+    )
+    assert page.view.evaluate("getComputedStyle(document.body).backgroundColor") == (
+        "rgb(255, 255, 255)"
+    )
+    assert not page.view.locator("#theme").is_visible()
+    assert not page.view.locator("#filter").is_visible()
+    path = Path(SCREENSHOTS or tmp_path) / "print.pdf"
+    page.view.pdf(path=path, format="A4")
+    assert path.read_bytes().startswith(b"%PDF")
+    page.view.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.view.wait_for_function("document.querySelectorAll('[data-drawn=light]').length === 0")
+    assert page.complaints == []
+
+
+def test_a_page_without_rows_draws_everything(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=(2, 200))
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.round(50 * x + 200), unit="D")
+    kinds = pd.Categorical.from_codes((x > 0).astype(int), ["<b>", "b"], ordered=True)
+    frame = pd.DataFrame({"x": x, "y": x**2 + noise / 9, "day": days, "kind": kinds})
+    path = tmp_path / "counts.html"
+    covary.search(frame, max_size=3, top=20).report(path, rows=False)
+    page = Page(browser, path)
+    page.everything()
+    page.keep("everything")
+    assert page.complaints == []
+    assert page.violations() == []
 
 
 def test_names_are_shown_as_text_and_nothing_runs(browser, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=120)
     data = {name: x + k * rng.normal(size=120) / 9 for k, name in enumerate(HOSTILE, start=1)}
-    path = tmp_path / "out.html"
-    covary.search(pd.DataFrame(data), max_size=2, top=28).report(path, title=HOSTILE[1])
+    words = [*HOSTILE[:4], "</script>"]
+    codes = np.digitize(x, [-1, -0.3, 0.3, 1])
+    data["cells"] = pd.Categorical.from_codes(codes, words, ordered=True)
+    data["</script>"] = np.arange(120.0)
+    path = tmp_path / "hostile.html"
+    found = covary.search(pd.DataFrame(data), max_size=2, top=28, permutations=19)
+    found.report(path, title=HOSTILE[1])
     page = Page(browser, path)
-    for figure in ("heatmap", "graph", "set1", "set2", "set3"):
-        page.figure(figure)
-    page.view.wait_for_timeout(300)
+    page.everything()
     text = page.view.inner_text("body")
     for name in HOSTILE[:-1]:
         assert name in text
     assert page.view.locator("img").count() == 0
     assert page.view.title() == HOSTILE[1]
-    page.keep("hostile")
+    page.keep("cards")
+    # What pops up where the mouse is, is text as well.
+    for figure in ("heatmap", "graph", "set1"):
+        place = page.figure(figure).locator("canvas")
+        place.scroll_into_view_if_needed()
+        box = place.bounding_box()
+        for step in range(1, 12):
+            page.view.mouse.move(box["x"] + step * box["width"] / 12, box["y"] + box["height"] / 2)
+            page.view.wait_for_timeout(40)
+    assert page.view.locator("#vg-tooltip-element").count() == 1
+    assert page.view.locator("#vg-tooltip-element img, #vg-tooltip-element script").count() == 0
+    assert page.complaints == []
+    assert page.violations() == []
+
+
+def test_a_page_of_an_interrupted_search_says_so(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    found = covary.search(rng.normal(size=(100, 4)), max_size=2)
+    path = tmp_path / "interrupted.html"
+    dataclasses.replace(found, complete=False).report(path)
+    page = Page(browser, path)
+    assert "The search was interrupted" in page.view.inner_text("[role=status]")
+    page.everything()
+    dataclasses.replace(found, subspaces=(), complete=False).report(path)
+    page = Page(browser, path)
+    page.everything()
+    assert "0 of 0 sets" in page.view.inner_text("#count")
     assert page.complaints == []
 
 
@@ -190,9 +333,31 @@ def test_pages_of_real_tables(browser, real_tables, tmp_path, name):
     found.report(path, title=name)
     assert path.stat().st_size < 5e6
     page = Page(browser, path)
-    for figure in ("heatmap", "graph", *(f"set{rank}" for rank in range(1, 21))):
-        page.figure(figure)
-    page.keep(name)
-    page.view.click("#theme")
+    page.keep("top")
+    page.everything()
+    figure = page.figure("heatmap")
+    page.keep("heatmap")
+    page.figure("graph")
+    page.keep("graph")
+    figure = page.figure("set1")
+    page.keep("set")
+    before = figure.locator("canvas").screenshot()
+    page.drag(figure, (80, 80), (200, 200))
+    page.keep("brush")
+    assert figure.locator("canvas").screenshot() != before
+    page.view.click("#list button[data-key=size]")
+    page.view.click("#list button[data-key=size]")
+    sizes = page.view.locator("#list td[data-key=size]").all_text_contents()
+    assert sizes == sorted(sizes, reverse=True)
     page.view.fill("input[name=size]", "2")
+    assert set(page.view.locator("#list tr:visible td[data-key=size]").all_text_contents()) == {
+        "2"
+    }
+    page.view.fill("input[name=column]", found[0].columns[0])
+    assert found[0].columns[0] in page.view.inner_text("#list tbody tr:visible td.names")
+    page.keep("filtered")
+    page.view.click("#theme")
+    page.figure("graph")
+    page.keep("dark")
     assert page.complaints == []
+    assert page.violations() == []

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_diabetes
 
 import covary
 from covary.cli import output
@@ -281,13 +281,32 @@ def test_a_measure_is_described(covary_command):
     assert "Did you mean 'mac'?" in err
 
 
-def test_demo_ends_well(covary_command):
-    code, out, _ = covary_command("demo")
+def test_demo_searches_tests_and_reports(covary_command, tmp_path, monkeypatch):
+    pytest.importorskip("vl_convert")
+    page = tmp_path / "demo.html"
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    code, out, err = covary_command("demo", "-o", page, "--open")
     assert code == 0
-    assert "mean radius" in out
+    assert "total cholesterol, HDL, cholesterol ratio" in out
     assert "covary search FILE" in out
-    best = covary.search(load_breast_cancer().data, max_size=4, prune=True)[0]
+    data = load_diabetes(scaled=False)
+    best = covary.search(data.data, max_size=3, sift=True)[0]
     assert f"{best.score:.4f}" in out
+    assert f"report: {page}" in out.replace("\n", "")
+    assert "explains" in page.read_text(encoding="utf-8")
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+    assert opened == [page.as_uri()]
+    assert "no browser here" in err  # what stands in for one says nothing
+
+
+def test_demo_without_what_a_page_takes(covary_command, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    code, out, err = covary_command("demo", "-o", tmp_path / "demo.html")
+    assert code == 0
+    assert "total cholesterol, HDL, cholesterol ratio" in out
+    assert "no page: a report needs the packages jinja2 and vl-convert-python" in err
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(

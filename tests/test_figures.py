@@ -14,13 +14,17 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import covary
-from covary.report import figures
+from covary.prepare import Prepared
+from covary.report.cells import binned
 from covary.report.fits import best_fit
 from covary.report.order import clustered
+from covary.report.plots import SetFigures
+from covary.report.searched import Searched
+from covary.table import Column, read_table
 
 pytest.importorskip("altair")
 
@@ -141,46 +145,103 @@ def test_an_order_does_not_depend_on_how_the_columns_come():
 # ---------------------------------------------------------------- charts
 
 
+def rows_of(chart, part):
+    """The data of a part of a figure: its own, or what it inherits from the whole."""
+    data = part.get("data", chart.get("data"))
+    return data["values"] if "values" in data else chart["datasets"][data["name"]]
+
+
 def test_a_heat_map_has_every_pair_twice(found, table):
     chart = drawn(found.plot.heatmap())
-    cells = chart["data"]["values"]
+    cells = rows_of(chart, chart)
     names = list(table.columns)
     assert len(cells) == len(names) * (len(names) - 1)
     scores = covary.matrix(table)
     for cell in cells:
-        assert cell["score"] == scores.loc[cell["row"], cell["column"]]
+        assert cell["score"] == round(scores.loc[cell["row"], cell["column"]], 4)
     assert "uds-chance of all pairs" in json.dumps(chart)
 
 
-def test_a_graph_has_the_strongest_pairs(found, table):
-    chart = found.plot.graph()
-    lines = drawn(chart)["layer"][0]["data"]["values"]
-    scores = covary.matrix(table).to_numpy()
-    strongest = np.sort(scores[np.triu_indices(5, 1)])[::-1]
-    assert [line["strength"] for line in lines] == [s for s in strongest if s > 0][:10]
-    points = drawn(chart)["layer"][1]["data"]["values"]
-    assert {p["column"] for p in points} == {n for e in lines for n in (e["one"], e["other"])}
-    places = [(p["x"], p["y"]) for p in points]
+def relations(chart):
+    """The lines of a graph: from where to where in words, and how much is explained."""
+    return rows_of(chart, chart["layer"][0])
+
+
+def test_a_graph_connects_columns_by_their_strongest_pairs(found, table):
+    chart = drawn(found.plot.graph())
+    lines = [line for line in relations(chart) if not line["together"]]
+    told = [line["words"] for line in lines]
+    scores = covary.matrix(table)
+    for line in lines:
+        one, other = line["words"].partition(":")[0].split(" -> ")
+        assert line["explained"] == pytest.approx(scores.loc[one, other], abs=1e-4)
+        order = covary.explain(table, [one, other]).order
+        assert order == (one, other)  # from what explains to what is explained
+    # A tree that is as strong as any: what is left out connects nothing that is not connected.
+    assert len(told) == 3
+    assert any(words.startswith("x -> square") for words in told)
+    points = rows_of(chart, chart["layer"][3])
+    assert {point["column"] for point in points} == {"x", "square", "sum", "noise"}
+    places = [(point["x"], point["y"]) for point in points]
     assert len(set(places)) == len(places)
+
+
+def test_a_graph_shows_what_takes_two_columns_to_explain():
+    rng = np.random.default_rng(0)
+    a, b, noise = rng.normal(size=(3, 1000))
+    frame = pd.DataFrame({"a": a, "b": b, "product": a * b, "noise": noise})
+    chart = drawn(covary.search(frame, strategy="exhaustive", max_size=3).plot.graph())
+    together = [line for line in relations(chart) if line["together"]]
+    step = covary.explain(frame, ["a", "b", "product"]).steps[-1]
+    assert len(together) == 3  # two to the square, one from it
+    assert [line["arrow"] for line in together] == [False, False, True]
+    assert {line["explained"] for line in together} == {round(step.explained, 4)}
+    (square,) = rows_of(chart, chart["layer"][2])
+    assert square["words"] == f"{' and '.join(step.by)} -> {step.target}: {step.explained:.4f}"
 
 
 def test_projections_have_one_panel_per_pair_and_one_brush(found):
     triple = next(s for s in found if len(s.columns) == 3)
     chart = drawn(triple.plot.projections(rows=50))
     assert len(chart["concat"]) == 3
-    assert [param["name"] for param in chart["params"]] == ["brush"]
-    assert len(chart["datasets"]["points"]) == 50
+    assert [param["name"] for param in chart["params"]] == ["brush", "mark"]
+    assert len(chart["params"][0]["views"]) == 3
+    assert len(rows_of(chart, chart)) == 50
+
+
+def test_the_third_column_is_the_colour_of_the_points():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 1000))
+    found = covary.search(
+        pd.DataFrame({"a": a, "b": b, "product": a * b}), strategy="exhaustive", max_size=3
+    )
+    triple = next(s for s in found if len(s.columns) == 3)
+    step = covary.explain(pd.DataFrame({"a": a, "b": b, "product": a * b})).steps[-1]
+    colours = {}
+    for panel in drawn(triple.plot.projections())["concat"]:
+        encoding = points_of(panel)["encoding"]
+        pair = (encoding["x"]["title"], encoding["y"]["title"])
+        colours[pair] = encoding["color"]["condition"].get("title")
+    one, other = step.by
+    assert colours[one, step.target] == f"colour: {other}"
+    assert colours[other, step.target] == f"colour: {one}"
+    assert list(colours.values()).count(None) == 1
+
+
+def points_of(panel):
+    return next(layer for layer in panel["layer"] if layer["mark"]["type"] == "circle")
 
 
 def test_the_explained_column_is_drawn_upwards_and_its_explanation_is_cut(table):
     pair = covary.search(table[["square", "x"]])[0]
-    panel = drawn(pair.plot.projections())["concat"][0]
+    chart = drawn(pair.plot.projections())
+    panel = chart["concat"][0]
     cuts, points = panel["layer"][0], panel["layer"][1]
     assert points["encoding"]["x"]["title"] == "x"
     assert points["encoding"]["y"]["title"] == "square"
     assert panel["title"]["text"].startswith("polynomial of degree 2, R² = 0.99")
     explained = covary.explain(table, ["square", "x"]).steps[0]
-    assert [cut["cut"] for cut in cuts["data"]["values"]] == list(explained.cuts["x"])
+    assert [cut["cut"] for cut in rows_of(chart, cuts)] == list(explained.cuts["x"])
 
 
 def test_the_same_seed_draws_the_same_rows(found):
@@ -189,12 +250,30 @@ def test_the_same_seed_draws_the_same_rows(found):
     assert drawn(first) != drawn(other)
 
 
-def test_gaps_are_not_drawn(table):
+def test_rows_with_a_gap_are_ticks_at_the_edge(table):
     holes = table[["x", "square"]].copy()
     holes.loc[::3, "x"] = np.nan
-    rows = drawn(covary.search(holes)[0].plot.projections())["datasets"]["points"]
-    assert len(rows) == 200
-    assert all(value is not None for row in rows for value in row.values())
+    chart = drawn(covary.search(holes)[0].plot.projections())
+    rows = rows_of(chart, chart)
+    assert len(rows) == 300
+    assert sum(row["c0"] is None for row in rows) == 100
+    layers = chart["concat"][0]["layer"]
+    ticks = [layer for layer in layers if layer["mark"]["type"] == "tick"]
+    assert len(ticks) == 1  # square is never missing
+    test = ticks[0]["transform"][0]["filter"]
+    assert test == "!isValid(datum.c0) && isValid(datum.c1)"
+
+
+@given(st.integers(0, 300), st.integers(1, 80))
+def test_at_most_half_of_what_is_drawn_lacks_a_cell(gaps, most):
+    table = np.random.default_rng(gaps).normal(size=(300, 2))
+    table[:gaps, 0] = np.nan
+    prepared = Prepared(read_table(table))
+    drawn = SetFigures(Searched(prepared, covary.UDSChance(), ("x0", "x1")), [0, 1]).rows(most, 0)
+    assert len(set(drawn.tolist())) == drawn.size == most
+    lacking = int((drawn < gaps).sum())
+    assert lacking <= max((most + 1) // 2, most - (300 - gaps))
+    assert lacking >= min(gaps, int(most * gaps / 300 / 2))
 
 
 def test_dates_and_categories_have_axes_of_their_own():
@@ -225,13 +304,15 @@ def test_figures_of_measures_that_explain_nothing(table):
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_figures_are_saved_without_a_browser(found, tmp_path, suffix):
+def test_figures_are_saved_without_a_browser(found, table, tmp_path, suffix):
     pytest.importorskip("vl_convert")
+    tested = covary.search(table[["x", "sum"]], permutations=19)
     for name, chart in {
         "heatmap": found.plot.heatmap(),
         "graph": found.plot.graph(),
         "projections": found[0].plot.projections(),
-        "null": figures.null_distribution(np.arange(99.0), 120.0, 0.01),
+        "counts": found[0].plot.counts(),
+        "null": tested[0].plot.null_distribution(),
     }.items():
         path = tmp_path / f"{name}.{suffix}"
         chart.save(path)
@@ -261,9 +342,9 @@ def test_names_of_columns_are_text_and_nothing_else(tmp_path):
     triple = next(s for s in found if len(s.columns) == 3)
     charts = [found.plot.heatmap(), found.plot.graph(), triple.plot.projections(rows=20)]
     for number, chart in enumerate(charts):
-        known = {"row", "column", "score", "x", "y", "x2", "y2", "one", "other", "strength"}
-        known |= {"cut", "c0", "c1", "c2"}
-        assert set(fields(drawn(chart))) <= known
+        ours = {"row", "column", "score", "x", "y", "x2", "y2", "xm", "ym", "xt", "yt", "angle"}
+        ours |= {"explained", "percent", "words", "cut", *(f"c{at}" for at in range(8))}
+        assert set(fields(drawn(chart))) <= ours
         path = tmp_path / f"{number}.svg"
         chart.save(path)
         svg = path.read_text()
@@ -287,7 +368,11 @@ def test_a_result_is_small_wherever_it_goes(found):
     sent = pickle.loads(pickle.dumps(found))
     assert sent == found
     assert len(pickle.dumps(found)) < 5000
-    for left_behind in (lambda: sent.plot, lambda: sent[0].plot, lambda: copy.copy(sent).plot):
+    for left_behind in (
+        lambda: sent.plot.graph(),
+        lambda: sent[0].plot.projections(),
+        lambda: copy.copy(sent).plot.heatmap(),
+    ):
         with pytest.raises(covary.CovaryError, match="has left its table behind"):
             left_behind()
 
@@ -295,9 +380,9 @@ def test_a_result_is_small_wherever_it_goes(found):
 def test_without_altair_there_is_one_clear_line(found, monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(covary.CovaryError, match=r"the package altair: pip install 'covary\["):
-        _ = found.plot
+        found.plot.heatmap()
     with pytest.raises(covary.CovaryError, match="need the package altair"):
-        _ = found[0].plot
+        found[0].plot.projections()
 
 
 def test_wrong_numbers_of_rows_are_refused(found):
@@ -310,6 +395,85 @@ def test_many_columns_are_too_many_to_show():
     wide = rng.normal(size=(100, 70))
     wide[:, 69] = wide[:, 0]
     found = covary.search(wide, max_size=2, top=1)
-    labels = {cell["row"] for cell in drawn(found.plot.heatmap())["data"]["values"]}
+    chart = drawn(found.plot.heatmap())
+    labels = {cell["row"] for cell in rows_of(chart, chart)}
     assert len(labels) == 60
     assert {"x0", "x69"} <= labels
+
+
+# ---------------------------------------------------------------- chance
+
+
+def test_a_null_distribution_counts_every_permutation(table):
+    found = covary.search(table[["x", "square", "noise"]], permutations=99)
+    for subspace in found:
+        chart = drawn(subspace.plot.null_distribution())
+        bars, line = (rows_of(chart, layer) for layer in chart["layer"])
+        tested = covary.test(table, list(subspace.columns), permutations=99)
+        assert line[0]["at"] == pytest.approx(tested.statistic, rel=1e-4)
+        assert 19 <= sum(bar["count"] for bar in bars) <= 99
+        assert f"p = {subspace.pvalue:.4f}" in chart["title"]["text"]
+
+
+def test_what_was_not_tested_has_no_null_distribution(found):
+    with pytest.raises(covary.CovaryError, match="was not tested: search with permutations=999"):
+        found[0].plot.null_distribution()
+
+
+# ---------------------------------------------------------------- figures without rows
+
+
+def every_number(node):
+    if isinstance(node, dict):
+        node = list(node.values())
+    if isinstance(node, list):
+        for each in node:
+            yield from every_number(each)
+    elif isinstance(node, float):
+        yield node
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1e-6, 1.0, 1e9]), st.floats(-1e6, 1e6))
+@settings(max_examples=20)
+def test_counts_tell_no_cell_of_the_table(seed, unit, offset):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=200) * unit + offset * unit
+    frame = pd.DataFrame({"x": x, "y": x**3 / unit**2 + rng.normal(size=200) * unit})
+    chart = drawn(covary.search(frame)[0].plot.counts())
+    told = np.unique(list(every_number(chart)))
+    for column in frame.to_numpy().T:
+        reach = np.ptp(column)
+        near = np.abs(told[:, None] - column[None]).min(axis=0)
+        # Round numbers come near some cells, but not nearer than they would to any other values.
+        assert np.count_nonzero(near < reach * 1e-9) == 0
+
+
+def test_counts_hold_every_row_once(table):
+    chart = drawn(covary.search(table[["x", "square"]])[0].plot.counts())
+    cells = next(
+        rows_of(chart, layer)
+        for layer in chart["concat"][0]["layer"]
+        if layer["mark"]["type"] == "rect"
+    )
+    assert sum(cell["rows"] for cell in cells) == 300
+    for cell in cells:
+        inside = table["x"].between(cell["x"], cell["x2"], inclusive="left")
+        inside &= table["square"].between(cell["y"], cell["y2"], inclusive="left")
+        assert inside.sum() == cell["rows"]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 60), st.floats(1e-3, 1e6))
+def test_bins_cover_a_column_and_are_few(seed, size, width):
+    values = np.random.default_rng(seed).normal(size=size) * width
+    for kind in (values, np.round(values)):
+        bins = binned(Column("x", kind))
+        assert len(bins.ends) <= 23
+        for code, value in zip(bins.codes.tolist(), kind.tolist(), strict=True):
+            low, high = bins.ends[code]
+            assert low <= value <= high
+
+
+def test_whole_numbers_lie_in_the_middle_of_their_bins():
+    bins = binned(Column("x", np.array([1.0, 2.0, 2.0, np.nan, 5.0])))
+    assert bins.ends == [(k - 0.5, k + 0.5) for k in range(1, 6)]
+    assert bins.codes.tolist() == [0, 1, 1, -1, 4]

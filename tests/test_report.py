@@ -6,7 +6,9 @@ import dataclasses
 import json
 import os
 import re
+import sqlite3
 import warnings
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -43,7 +45,11 @@ def without_scripts(text):
 
 
 def figures_of(text):
-    return json.loads(re.search(r'id="figures">(.*?)</script>', text, re.DOTALL).group(1))
+    return data_of(text)["figures"]
+
+
+def data_of(text):
+    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL).group(1))
 
 
 def test_a_page_says_what_was_found_and_how(written):
@@ -68,7 +74,8 @@ def test_a_page_loads_nothing(written):
 def test_every_figure_on_the_page_is_there(written):
     wanted = set(re.findall(r'data-figure="(\w+)"', without_scripts(written)))
     figures = figures_of(written)
-    assert wanted == set(figures) == {"heatmap", "graph", "set1", "set2", "set3", "set4"}
+    of_sets = {f"{kind}{rank}" for kind in ("set", "null") for rank in range(1, 5)}
+    assert wanted == set(figures) == {"heatmap", "graph", *of_sets}
     assert all(figure["description"] for figure in figures.values())
 
 
@@ -88,13 +95,115 @@ def test_names_and_titles_run_nothing(tmp_path):
     assert any(HOSTILE[0] in json.dumps(figure) for figure in figures_of(text).values())
 
 
-def test_an_interrupted_search_says_so(table, tmp_path):
+def test_points_stand_once_for_all_figures(written, table):
+    data = data_of(written)
+    points = data["points"]
+    assert len(points["row"]) == 200
+    names = {"c0": "x", "c1": "square", "c2": "noise"}
+    assert set(points) == {"row", *names}
+    for field, name in names.items():
+        own = table[name].to_numpy()[np.array(points["row"]) - 1]
+        assert points[field] == pytest.approx(own, rel=1e-5)
+    for rank in range(1, 5):
+        meta = data["figures"][f"set{rank}"]["usermeta"]
+        assert sorted(meta["rows"]) == list(range(200))
+        assert "data" not in data["figures"][f"set{rank}"]
+
+
+@pytest.mark.parametrize("changed", [{"complete": False}, {"tests": None}])
+def test_an_interrupted_search_says_so(table, tmp_path, changed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = covary.search(table, top=2)
+        found = covary.search(table, top=2, permutations=19)
     path = tmp_path / "out.html"
-    dataclasses.replace(found, complete=False).report(path)
+    dataclasses.replace(found, **changed).report(path)
     assert "The search was interrupted" in path.read_text(encoding="utf-8")
+    tests = dataclasses.replace(found.tests, complete=False)
+    dataclasses.replace(found, tests=tests).report(path)
+    assert "Testing was interrupted" in path.read_text(encoding="utf-8")
+
+
+def test_a_search_toward_a_target_says_what_explains_it(table, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = covary.search(table, target="square")
+    path = tmp_path / "out.html"
+    found.report(path)
+    shown = without_scripts(path.read_text(encoding="utf-8"))
+    assert f"x explains {found[0].score:.0%} of square" in shown
+    panels = figures_of(path.read_text(encoding="utf-8"))["set1"]["concat"]
+    assert panels[-1]["layer"][-1]["encoding"]["y"].get("field") in ("c1", "y")
+    heat = figures_of(path.read_text(encoding="utf-8"))["heatmap"]["data"]["values"]
+    scores = covary.matrix(table[["x", "square", "noise"]])
+    assert len(heat) == 6
+    for cell in heat:
+        assert cell["score"] == round(scores.loc[cell["row"], cell["column"]], 4)
+
+
+@pytest.mark.parametrize("measure", ["mac", "pearson"])
+def test_measures_that_explain_nothing_have_a_page(table, tmp_path, measure):
+    path = tmp_path / "out.html"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        covary.search(table, measure=measure).report(path)
+    assert f"vary together ({measure} = " in path.read_text(encoding="utf-8")
+
+
+def test_progress_is_told(table, tmp_path):
+    told = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = covary.search(table, target="x")
+    found.report(tmp_path / "out.html", on_progress=lambda *each: told.append(each))
+    assert told[-1] == ("figures", len(found), len(found))
+    assert ("pairs", 3, 3) in told
+
+
+# ---------------------------------------------------------------- without rows
+
+
+def texts(node):
+    if isinstance(node, dict):
+        node = list(node.values())
+    if isinstance(node, list):
+        return [text for each in node for text in texts(each)]
+    return [node]
+
+
+def test_without_rows_no_cell_is_on_the_page(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    x[:40] = np.nan
+    frame = pd.DataFrame(
+        {
+            "salary": np.exp(x) * 98765.4321,
+            "bonus": np.round(np.exp(x + rng.normal(size=400)) * 1234.56789, 2),
+            "hired": pd.Timestamp("1999-03-04 05:06:07")
+            + pd.to_timedelta(rng.integers(0, 10**8, 400), unit="s"),
+        }
+    )
+    frame["left"] = frame["hired"] + pd.to_timedelta(rng.integers(0, 10**6, 400), unit="s")
+    path = tmp_path / "out.html"
+    found = covary.search(frame, strategy="exhaustive", max_size=3, permutations=19)
+    found.report(path, rows=False)
+    text = path.read_text(encoding="utf-8")
+    data = data_of(text)
+    assert data["points"] == {}
+    page = without_scripts(text)
+    told = texts(data["figures"])
+    numbers = np.unique([n for n in told if isinstance(n, int | float)])
+    words = {word for word in told if isinstance(word, str)}
+    for name in ("salary", "bonus"):
+        cells = frame[name].dropna().to_numpy()
+        assert not set(numbers.tolist()) & set(cells.tolist())
+        for cell in cells:
+            assert f"{cell:.5g}" not in page
+    for name in ("hired", "left"):
+        for cell in frame[name]:
+            assert cell.isoformat() not in words
+            assert str(cell) not in page
+    found.report(path)
+    assert data_of(path.read_text(encoding="utf-8"))["points"]["c0"]
 
 
 def test_a_table_with_nothing_to_find_is_a_page(tmp_path):
@@ -127,3 +236,198 @@ def test_search_writes_a_report(covary_command, table, tmp_path):
     code, out, _ = covary_command("search", tmp_path / "t.csv", "--report", path, "--json")
     assert code == 0
     assert json.loads(out)["rows"] == 200
+
+
+def test_rows_stay_out_of_a_page_from_the_command_line(covary_command, table, tmp_path):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    path = tmp_path / "out.html"
+    code, _, _ = covary_command("search", tmp_path / "t.csv", "--report", path, "--no-rows")
+    assert code == 0
+    assert data_of(path.read_text(encoding="utf-8"))["points"] == {}
+    code, _, err = covary_command("search", tmp_path / "t.csv", "--no-rows")
+    assert code == 2
+    assert "--no-rows is about the page: add --report FILE.html" in err
+
+
+# ---------------------------------------------------------------- from a run file
+
+
+@pytest.fixture
+def run(covary_command, table, tmp_path):
+    """A finished search: its table, its run file, and the page it wrote itself."""
+    table.to_csv(tmp_path / "t.csv", index=False)
+    arguments = ["--permutations", 19, "--run", tmp_path / "t.covary"]
+    arguments += ["--report", tmp_path / "own.html"]
+    assert covary_command("search", tmp_path / "t.csv", *arguments)[0] == 0
+    return tmp_path
+
+
+def told(page):
+    """What is on a page, but for when it was searched and written."""
+    text = page.read_text(encoding="utf-8")
+    return re.sub(r"<dt>(Searched|Written)</dt><dd>.*?</dd>", "", text)
+
+
+def test_a_page_from_a_run_file_is_the_one_of_the_search(covary_command, run):
+    before = (run / "t.covary").read_bytes()
+    code, out, _ = covary_command("report", run / "t.covary", "-o", run / "out.html")
+    assert code == 0
+    assert "scored sets (uds-chance, beam, 200 rows)" in out
+    assert f"report: {run / 'out.html'}" in out.replace("\n", "")
+    assert told(run / "out.html") == told(run / "own.html")
+    assert (run / "t.covary").read_bytes() == before
+    assert sorted(os.listdir(run)) == ["out.html", "own.html", "t.covary", "t.csv"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--target", "square"],
+        ["--strategy", "4s"],
+        ["--prune"],
+        ["--sift", "--permutations", "9"],
+        ["--columns", "noise,x"],
+        ["--measure", "hics", "--seed", "3"],
+        ["--measure", "uds-unregularized", "--set", "beta=10"],
+    ],
+)
+def test_all_kinds_of_runs_have_a_page(covary_command, table, tmp_path, options):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    kept = ["--run", tmp_path / "t.covary", "--report", tmp_path / "own.html"]
+    assert covary_command("search", tmp_path / "t.csv", *options, *kept)[0] == 0
+    code, _, _ = covary_command("report", tmp_path / "t.covary", "-o", tmp_path / "out.html")
+    assert code == 0
+    assert told(tmp_path / "out.html") == told(tmp_path / "own.html")
+
+
+def test_a_table_that_has_moved_is_found_beside_the_run_file_or_named(covary_command, run):
+    there = run / "elsewhere"
+    there.mkdir()
+    for name in ("t.csv", "t.covary"):
+        (run / name).rename(there / name)
+    assert covary_command("report", there / "t.covary", "-o", run / "out.html")[0] == 0
+    assert told(run / "out.html") == told(run / "own.html")
+    (there / "t.csv").rename(run / "renamed.csv")
+    code, _, err = covary_command("report", there / "t.covary", "-o", run / "out.html")
+    assert code == 1
+    assert "holds scores, not the table" in err
+    assert "--table FILE" in err
+    named = ["--table", run / "renamed.csv", "--title", "What varies together in t.csv"]
+    assert covary_command("report", there / "t.covary", "-o", run / "out.html", *named)[0] == 0
+    assert told(run / "out.html") == told(run / "own.html")
+
+
+def test_another_table_is_refused(covary_command, table, run):
+    table.assign(x=0.5 - table["x"]).to_csv(run / "t.csv", index=False)
+    code, _, err = covary_command("report", run / "t.covary", "-o", run / "out.html")
+    assert code == 1
+    assert "its column 'x' holds other values" in err
+    table.drop(columns="noise").to_csv(run / "t.csv", index=False)
+    code, _, err = covary_command("report", run / "t.covary", "-o", run / "out.html")
+    assert code == 1
+    assert "its table has a column 'noise', which is not here" in err
+    assert not (run / "out.html").exists()
+
+
+def test_a_run_of_a_table_in_memory_asks_for_the_file(covary_command, table, tmp_path):
+    path = tmp_path / "t.covary"
+    covary.search(table[["x", "square"]], run=path)
+    code, _, err = covary_command("report", path)
+    assert code == 1
+    assert "it was a table in memory; say which file has it: --table FILE" in err
+    table.to_parquet(tmp_path / "t.parquet")
+    page = ["-o", tmp_path / "out.html", "--table", tmp_path / "t.parquet"]
+    assert covary_command("report", path, *page)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "there is no run file of that name"),
+        (b"", "there is no run file of that name"),
+        (b"x,y\n1,2\n", "is not a run file of covary"),
+        (b"SQLite format 3\0" + bytes(5000), "is not a run file of covary"),
+    ],
+)
+def test_what_is_no_run_file_is_refused(covary_command, tmp_path, content, message):
+    path = tmp_path / "t.covary"
+    if content is not None:
+        path.write_bytes(content)
+    code, _, err = covary_command("report", path, "-o", tmp_path / "out.html")
+    assert code == 1
+    assert message in err
+    assert not (tmp_path / "out.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("measure", '"udz"', "no measure"),
+        ("measure", "7", "no measure"),
+        ("measure_parameters", "[]", "does not say what was searched"),
+        ("strategy_parameters", '{"beam": "x"}', "beam must be"),
+        ("target", '"nowhere"', "does not say what was searched"),
+        ("tests", "[]", "does not say what was searched"),
+        ("top", '"many"', "top must be"),
+        ("versions", '{"covary": "9.9"}', "was written by covary 9.9"),
+        ("started", '"yesterday"', ""),
+        ("table", "[1]", "holds scores, not the table"),
+    ],
+)
+def test_runs_that_somebody_changed(covary_command, run, name, value, message):
+    with closing(sqlite3.connect(run / "t.covary")) as connection:
+        connection.execute("UPDATE run SET value = ? WHERE name = ?", (value, name))
+        connection.commit()
+    code, _, err = covary_command("report", run / "t.covary", "-o", run / "out.html")
+    assert code == (1 if message else 0)
+    assert message in err.replace("\n", " ")
+
+
+def test_a_run_that_was_killed_half_way_has_a_page_that_says_so(covary_command, table, tmp_path):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    path = tmp_path / "t.covary"
+    covary_command("search", tmp_path / "t.csv", "--max-size", 3, "--run", path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DELETE FROM candidates WHERE number >= 2")
+        connection.execute("DELETE FROM subspaces")
+        connection.commit()
+    page = tmp_path / "out.html"
+    code, out, _ = covary_command("report", path, "-o", page)
+    assert code == 0
+    assert "interrupted" in out
+    text = page.read_text(encoding="utf-8")
+    assert "The search was interrupted: this is the best so far" in text
+    assert without_scripts(text).count("<tr data-columns=") == 2
+    assert len(figures_of(text)["heatmap"]["data"]["values"]) == 4  # two pairs, both ways
+
+
+def test_a_run_without_a_single_score_has_a_page(covary_command, table, tmp_path):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    path = tmp_path / "t.covary"
+    covary_command("search", tmp_path / "t.csv", "--run", path)
+    with closing(sqlite3.connect(path)) as connection:
+        for each in ("candidates", "subspaces"):
+            connection.execute(f"DELETE FROM {each}")
+        connection.commit()
+    code, _, _ = covary_command("report", path, "-o", tmp_path / "out.html")
+    assert code == 0
+    assert "The search was interrupted" in (tmp_path / "out.html").read_text(encoding="utf-8")
+
+
+def test_a_run_whose_tests_were_killed_has_a_page_that_says_so(covary_command, run):
+    with closing(sqlite3.connect(run / "t.covary")) as connection:
+        connection.execute("DELETE FROM shuffled WHERE number > 3")
+        connection.execute("DELETE FROM run WHERE name = 'finished'")
+        connection.commit()
+    assert covary_command("report", run / "t.covary", "-o", run / "out.html")[0] == 0
+    text = (run / "out.html").read_text(encoding="utf-8")
+    assert "Testing was interrupted" in text
+    assert "null1" in figures_of(text)
+
+
+def test_the_page_goes_where_one_is_unless_told(covary_command, run, monkeypatch):
+    monkeypatch.chdir(run)
+    code, out, _ = covary_command("report", run / "t.covary")
+    assert code == 0
+    assert "report: t.html" in out
+    assert (run / "t.html").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -389,14 +389,26 @@ def pairwise(
     n_columns = len(prepared.names)
     measure.check(prepared, 2)
     scores = np.diag(np.where(prepared.entropies > 0, measure.of_itself, 0.0))
-    scorer = measure.any_scorer(prepared, None)
+    batches = (batch.sets for batch in Exhaustive(max_size=2).batches(n_columns))
     done, total = 0, n_columns * (n_columns - 1) // 2
-    with Threads(n_jobs).session(scorer.shared) as session:
-        for batch in Exhaustive(max_size=2).batches(n_columns):
-            for which, found in scorer.score(batch.sets, session.run):
-                firsts, seconds = batch.sets[which].T
-                scores[firsts, seconds] = scores[seconds, firsts] = found
-                done += len(found)
-                if on_progress is not None:
-                    on_progress(done, total)
+    for pairs, found in score_pairs(prepared, measure, batches, n_jobs=n_jobs):
+        scores[pairs[:, 0], pairs[:, 1]] = scores[pairs[:, 1], pairs[:, 0]] = found
+        done += len(found)
+        if on_progress is not None:
+            on_progress(done, total)
     return scores
+
+
+def score_pairs(
+    prepared: Prepared,
+    measure: Measure,
+    batches: Iterable[npt.NDArray[np.int32]],
+    *,
+    n_jobs: int | None = None,
+) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]]:
+    """Yield pairs of prepared columns and their scores, a few at a time and in any order."""
+    scorer = measure.any_scorer(prepared, None)
+    with Threads(n_jobs).session(scorer.shared) as session:
+        for pairs in batches:
+            for which, found in scorer.score(pairs, session.run):
+                yield pairs[which], found

@@ -229,6 +229,20 @@ def run_exists(path: object) -> RunError:
     )
 
 
+def no_such_run(path: object) -> RunError:
+    return RunError(f"cannot read {_one_line(path)}: there is no run file of that name")
+
+
+def table_of_run_is_gone(path: object, table: object) -> RunError:
+    where = "a table in memory"
+    if table is not None:
+        where = f"{_one_line(table)}, which is not there"
+    return RunError(
+        f"{_one_line(path)} holds scores, not the table: it was {where}; say which file has it: "
+        "--table FILE"
+    )
+
+
 def no_run_file(path: object) -> RunError:
     return RunError(f"{_one_line(path)} is not a run file of covary: name another file")
 
@@ -414,6 +428,10 @@ def no_report() -> CovaryError:
     return CovaryError(
         "a report needs the packages jinja2 and vl-convert-python: pip install 'covary[report]'"
     )
+
+
+def not_tested() -> CovaryError:
+    return CovaryError("this set was not tested: search with permutations=999")
 
 
 def no_table_to_draw() -> CovaryError:

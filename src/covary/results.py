@@ -6,7 +6,7 @@ import dataclasses
 import html
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from covary.report.plots import Searched, SearchPlots, SetPlots
+    from covary.report.plots import SearchPlots, SetPlots
+    from covary.report.searched import Searched
 
 
 def _json(document: Any, options: Mapping[str, Any]) -> str:
@@ -282,7 +283,14 @@ class SearchResult:
 
         return SearchPlots(self._searched)
 
-    def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        *,
+        rows: bool = True,
+        on_progress: Callable[[str, int, int], None] | None = None,
+    ) -> None:
         """Write an HTML page with everything that was found; it opens without a network.
 
         Parameters
@@ -291,10 +299,22 @@ class SearchResult:
             Where to write it.
         title : str, optional
             What the page is called.
+        rows : bool
+            Whether rows of the table may be on the page, up to 500 per figure. If not, figures
+            show numbers of rows, and no cell of the table can be read off the page.
+        on_progress : callable, optional
+            Told what is being done, how much of it is done, and how much there is.
         """
         from covary.report.write import write_report
 
-        write_report(self, self._searched, path, title)
+        write_report(
+            self,
+            self._searched,
+            path,
+            title=title,
+            with_rows=rows,
+            on_progress=on_progress,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the table behind: a result is small, wherever it goes."""

@@ -18,7 +18,7 @@ from covary.runs import RunFile
 from covary.significance.arrangements import SEARCHES, Shuffles
 from covary.significance.corrections import benjamini_hochberg, besag_clifford, enough_of
 from covary.significance.increments import Increment, increment_pvalues
-from covary.significance.permutation import EQUAL, Job, Null, at_least
+from covary.significance.permutation import EQUAL, Job, Null, Tested, at_least
 from covary.significance.stopping import LEVEL, Stopping
 from covary.strategies import Batch, Strategy
 
@@ -288,10 +288,15 @@ class SearchTests:
 
     def pvalues(self) -> list[float | None]:
         """Return how likely such evidence is for each set by itself, by chance."""
+        tested = self.tested()
+        return [tested[columns].pvalue if columns in tested else None for columns in self.sets]
+
+    def tested(self) -> dict[Columns, Tested]:
+        """Return the p-value of each set and the permutations behind it, as far as known."""
         if self.null is None:
-            return [None] * len(self.sets)
-        tested = [self.null.tested(at) for at in range(len(self.sets))]
-        return [None if each is None else each.pvalue for each in tested]
+            return {}
+        tested = {columns: self.null.tested(at) for at, columns in enumerate(self.sets)}
+        return {columns: each for columns, each in tested.items() if each is not None}
 
     def family_pvalues(self) -> list[float | None]:
         """Return how likely such a score is, by chance, for the best set of the whole search."""

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib.metadata import version
 from platform import python_version
 from typing import Any
@@ -20,7 +21,7 @@ from covary.engines import Engine, Session
 from covary.measures import Measure, Scorer
 from covary.prepare import Prepared, prepare_toward
 from covary.ranking import Best, Found, LargestBest, SmallestBest
-from covary.report.plots import Searched
+from covary.report.searched import Searched
 from covary.results import SearchResult, Subspace
 from covary.runs import Description, RunFile
 from covary.search_tests import Increments, OnStage, SearchTests, teller
@@ -29,6 +30,9 @@ from covary.table import kind_of_frame, labels_of
 
 # How many of the best sets are kept to choose from where some will be left out again.
 POOL = 100_000
+
+# The scores of all pairs are kept for figures, if that takes no more than 32 MB.
+MOST_COLUMNS_OF_PAIRS = 2_000
 
 # Weeks of work for any machine: the wrong question.
 MOST_SETS = 10**12
@@ -47,6 +51,7 @@ class Search:
     sift : whether to leave out sets that add nothing to their parts
     permutations : how many tell at most whether a set could be chance; 0 to test nothing
     seed : of the permutations
+    source : the file that the table comes from, if it does
     """
 
     def __init__(
@@ -61,6 +66,7 @@ class Search:
         sift: bool = False,
         permutations: int = 0,
         seed: int = 0,
+        source: str | None = None,
     ) -> None:
         if prune and sift:
             raise errors.prune_and_sift()
@@ -93,6 +99,12 @@ class Search:
         if target is not None:
             varies[target] = False
         self.others = np.flatnonzero(varies).astype(np.int32)
+        n_columns = len(prepared.names)
+        self.pairs: npt.NDArray[np.float64] | None = None
+        if target is None and n_columns <= MOST_COLUMNS_OF_PAIRS:
+            self.pairs = np.full((n_columns, n_columns), np.nan)
+        self.source = source
+        self.started = self.finished = datetime.now(UTC)
         self.increments = Increments(self)
         self.sifted: list[Found] | None = None
         if self.n_candidates is not None and self.n_candidates > MOST_SETS:
@@ -136,6 +148,13 @@ class Search:
         ``on_progress`` is told the stage in words, how many of its sets are scored, and how many
         it has.
         """
+        self.started = datetime.now(UTC)
+        try:
+            self._run(engine, kept, on_progress)
+        finally:
+            self.finished = datetime.now(UTC)
+
+    def _run(self, engine: Engine, kept: RunFile | None, on_progress: OnStage | None) -> None:
         if kept is not None and (self.permutations > 0 or self.sift):
             kept.begin_tests({"permutations": self.permutations, "seed": self.seed})
             self.increments.raw = kept.known_increments()
@@ -219,6 +238,8 @@ class Search:
         finally:
             known = ~np.isnan(scores)
             self.best.add(sets[known], scores[known])
+            if self.pairs is not None and sets.shape[1] == 2:
+                self.pairs[sets[known, 0], sets[known, 1]] = scores[known]
             self.scored += int(known.sum())
             if kept is not None:
                 late = np.flatnonzero(known & ~saved)  # an interrupt came in between
@@ -245,7 +266,18 @@ class Search:
         names = [labels.get(name, name) for name in self.prepared.names]
         found = self.found()
         told = [{}] * len(found) if self.tests is None else self.tests.told()
-        searched = Searched(self.prepared, self.measure, tuple(names))
+        searched = Searched(
+            self.prepared,
+            self.measure,
+            tuple(names),
+            sets=tuple(columns for columns, _ in found),
+            pairs=self.pairs,
+            tested={} if self.tests is None else self.tests.tested(),
+            target=self.target,
+            complete=self.complete,
+            started=self.started,
+            finished=self.finished,
+        )
         return SearchResult(
             tuple(
                 Subspace(
@@ -286,7 +318,7 @@ class Search:
             parameters=self.parameters(),
             rows=self.prepared.n_rows,
             columns=[
-                (_storable(column.name), _fingerprint(column.values))
+                (storable(column.name), _fingerprint(column.values))
                 for column in self.prepared.table.columns
             ],
             versions={
@@ -295,6 +327,7 @@ class Search:
                 **{name: version(name) for name in ("numpy", "numba", "scipy", "scikit-learn")},
             },
             bounds=self.measure.bounds,
+            source=self.source,
         )
 
 
@@ -317,7 +350,7 @@ def _fingerprint(values: npt.NDArray[np.float64]) -> str:
     return hashlib.blake2b(plain.tobytes(), digest_size=16).hexdigest()
 
 
-def _storable(name: str) -> str:
+def storable(name: str) -> str:
     """Return a name that any database takes."""
     return name.encode(errors="backslashreplace").decode()
 
@@ -347,4 +380,5 @@ def plan_search(
         sift=sift,
         permutations=permutations,
         seed=seed,
+        source=os.path.abspath(data) if isinstance(data, (str, os.PathLike)) else None,
     )

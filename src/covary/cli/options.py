@@ -76,6 +76,11 @@ seed = click.option(
     help="Of all that is drawn: the same seed, the same result.",
 )
 
+no_rows = click.option(
+    "--no-rows", is_flag=True, help="Leave the rows of the table out of the page: only counts."
+)
+open_page = click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
+
 
 def top(default: int, least: int, of: str) -> Callable[..., Any]:
     """Add --top, how many of something to list."""

@@ -210,3 +210,13 @@ def print_matrix(
     if width == 2:
         legend = "   ".join(f"{shade} {least * most:.3g}" for least, shade, _ in _SHADES[1:])
         out.print(Text(f"\nfrom: {legend}", style="dim"))
+
+
+def tell_page(path: str, open_it: bool) -> None:
+    """Print where a page is, and open it if that is wanted and can be done."""
+    import webbrowser
+    from pathlib import Path
+
+    click.echo(f"report: {printable(path)}")
+    if open_it and not webbrowser.open(Path(path).absolute().as_uri()):
+        click.echo("covary: note: there is no browser here to open it with", err=True)

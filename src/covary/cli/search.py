@@ -71,6 +71,7 @@ WIDE = 100
     metavar="FILE.html",
     help="Write a page with everything that was found; it opens offline.",
 )
+@options.no_rows
 @options.as_json
 def command(
     file: str,
@@ -92,6 +93,7 @@ def command(
     run_file: str | None,
     resume: bool,
     report: str | None,
+    no_rows: bool,
     as_json: bool,
 ) -> int:
     """Find the sets of columns of FILE that depend on each other most.
@@ -102,12 +104,15 @@ def command(
       covary search wine.csv --target density --max-size 3
       covary search wine.csv --permutations 999          which of them could be chance?
       covary search genes.parquet --run genes.covary     interrupted? add --resume
+      covary search wine.csv --report wine.html          a page to look at
     """  # noqa: D301
     from covary.engines import find_engine
     from covary.measures import find_seeded
     from covary.searching import plan_search
     from covary.strategies import find_strategy
 
+    if no_rows and report is None:
+        raise click.UsageError("--no-rows is about the page: add --report FILE.html")
     if resume and run_file is None:
         raise click.UsageError("--resume needs --run FILE.covary, the run to go on with")
     found_engine = find_engine(engine, jobs)
@@ -143,13 +148,15 @@ def command(
         click.echo(f"covary: interrupted, {what}{where}", err=True)
     result = search.result()
     if report is not None:
-        result.report(report, title=f"What varies together in {Path(file).name}")
+        title = f"What varies together in {Path(file).name}"
+        with output.stages() as on_progress:
+            result.report(report, title, rows=not no_rows, on_progress=on_progress)
     if as_json:
         output.print_json(result.to_dict())
     else:
         print_result(result)
         if report is not None:
-            click.echo(f"report: {printable(report)}")
+            output.tell_page(report, open_it=False)
     return 130 if interrupted else 0
 
 

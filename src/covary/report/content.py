@@ -1,21 +1,32 @@
-"""What a report says, gathered before anything is drawn."""
+"""What a report says, gathered before anything is written."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from covary.names import printable, shown
-from covary.report.plots import Searched, SearchPlots, SetPlots
+from covary.names import shown
+from covary.report.figures.style import Spec, label
+from covary.report.plots import SearchFigures, SetFigures
+from covary.report.searched import Searched
 
 if TYPE_CHECKING:
     from covary.measures import Step
     from covary.results import SearchResult, Subspace
 
-MOST_CARDS = 20
+OnStage = Callable[[str, int, int], None]
+
+MOST_CARDS = 100
 HEADLINES = 5
 SURE = 0.05
+
+
+class Headline(NamedTuple):
+    """A finding in a sentence, and the rank of the set that it is about."""
+
+    sentence: str
+    rank: int
 
 
 class Line(NamedTuple):
@@ -24,114 +35,198 @@ class Line(NamedTuple):
     rank: int
     score: str
     pvalues: tuple[str, ...]
-    size: int
     columns: tuple[str, ...]
     remark: str
     has_card: bool
 
 
+class Explained(NamedTuple):
+    """How much of a column is explained, by what, and how."""
+
+    target: str
+    by: str
+    share: float
+    details: str
+
+
 class Card(NamedTuple):
-    """One set, with what explains what in it, and its figure."""
+    """One set, with what explains what in it, and its figures by their names."""
 
     rank: int
     title: str
-    score: str
-    steps: tuple[str, ...]
+    numbers: tuple[tuple[str, str], ...]
+    explained: tuple[Explained, ...]
     remark: str
-    figure: Any
+    note: str
+    figure: str
+    null: str
+    axes: tuple[tuple[str, str], ...]
 
 
 class Content(NamedTuple):
-    """Everything that is on the page, figures as specifications."""
+    """Everything that is on the page.
+
+    Parameters
+    ----------
+    figures : by name, as Vega-Lite has them; those of rows draw them from ``points``
+    points : by field, the cells of all rows that are drawn
+    """
 
     title: str
     facts: tuple[tuple[str, str], ...]
     warning: str
-    headlines: tuple[str, ...]
+    headlines: tuple[Headline, ...]
     lines: tuple[Line, ...]
     tested: bool
     meanings: tuple[str, ...]
     cards: tuple[Card, ...]
-    figures: dict[str, Any]
+    figures: dict[str, Spec]
+    points: dict[str, list[Any]]
 
 
-def gather(result: SearchResult, searched: Searched, version: str, title: str) -> Content:
-    """Return what a report on a search says."""
-    plots = SearchPlots(searched)
-    cards = tuple(_card(rank, each, searched) for rank, each in _with_cards(result))
-    figures = {"heatmap": _spec(plots.heatmap()), "graph": _spec(plots.graph())}
-    figures |= {f"set{card.rank}": card.figure for card in cards}
+def gather(
+    result: SearchResult,
+    searched: Searched,
+    version: str,
+    title: str,
+    *,
+    with_rows: bool = True,
+    on_progress: OnStage | None = None,
+) -> Content:
+    """Return what a report on a search says; without rows, no cell of the table is in it."""
+
+    def tell(done: int, total: int) -> None:
+        if on_progress is not None:
+            on_progress("pairs", done, total)
+
+    whole = SearchFigures(searched, tell)
+    figures = {"heatmap": whole.heatmap()}
+    cards = []
+    for rank, subspace in enumerate(result[:MOST_CARDS], start=1):
+        of_set = SetFigures(searched, searched.sets[rank - 1])
+        figures[f"set{rank}"] = of_set.projections() if with_rows else of_set.counts()
+        null = of_set.null_distribution()
+        if null is not None:
+            figures[f"null{rank}"] = null
+        cards.append(_card(rank, subspace, result, of_set, with_rows, null is not None))
+        if on_progress is not None:
+            on_progress("figures", rank, min(len(result), MOST_CARDS))
+    figures["graph"] = whole.graph()
     return Content(
         title=title,
         facts=_facts(result, searched, version),
         warning=_warning(result),
-        headlines=tuple(_headlines(result, searched)),
+        headlines=tuple(_headlines(result, cards)),
         lines=tuple(_line(rank, each) for rank, each in enumerate(result, start=1)),
         tested=result.tests is not None,
         meanings=tuple(result.explained()),
-        cards=cards,
+        cards=tuple(cards),
         figures=figures,
+        points=_shared_points(figures),
     )
 
 
-def _with_cards(result: SearchResult) -> list[tuple[int, Subspace]]:
-    return [(rank, each) for rank, each in enumerate(result[:MOST_CARDS], start=1)]
+def _shared_points(figures: dict[str, Spec]) -> dict[str, list[Any]]:
+    """Take the points out of all figures, where most stand many times; leave which rows."""
+    rows: dict[int, Spec] = {}
+    drawn = {
+        name: figure.pop("data")["values"]
+        for name, figure in figures.items()
+        if "concat" in figure and "data" in figure
+    }
+    for points in drawn.values():
+        for point in points:
+            rows.setdefault(point["row"], {}).update(point)
+    place = {row: at for at, row in enumerate(rows)}
+    for name, points in drawn.items():
+        fields = list(points[0]) if points else []
+        figures[name]["usermeta"] = {"fields": fields, "rows": [place[p["row"]] for p in points]}
+    fields = list(dict.fromkeys(field for row in rows.values() for field in row))
+    return {field: [row.get(field) for row in rows.values()] for field in fields}
 
 
 def _line(rank: int, subspace: Subspace) -> Line:
-    tested = (subspace.pvalue, subspace.qvalue, subspace.family_pvalue)
     return Line(
         rank,
         shown(subspace.score),
-        tuple("-" if p is None else shown(p) for p in tested),
-        len(subspace.columns),
-        tuple(_name(column) for column in subspace.columns),
+        tuple("-" if p is None else shown(p) for p in _tested(subspace)),
+        tuple(label(column) for column in subspace.columns),
         "adds nothing to its parts" if subspace.adds_nothing else "",
         rank <= MOST_CARDS,
     )
 
 
-def _card(rank: int, subspace: Subspace, searched: Searched) -> Card:
-    title = ", ".join(_name(column) for column in subspace.columns)
-    steps = _steps(subspace, searched)
+def _tested(subspace: Subspace) -> tuple[float | None, ...]:
+    return (subspace.pvalue, subspace.qvalue, subspace.family_pvalue)
+
+
+def _card(
+    rank: int,
+    subspace: Subspace,
+    result: SearchResult,
+    of_set: SetFigures,
+    with_rows: bool,
+    tested: bool,
+) -> Card:
+    numbers = [(result.measure, shown(subspace.score))]
+    for name, value in zip(("p", "q", "family p"), _tested(subspace), strict=True):
+        if value is not None:
+            numbers.append((name, shown(value)))
     remark = ""
     if subspace.adds_nothing:
         remark = "Adds nothing to its parts: it may score high only because of what is in it."
-    figure = _spec(SetPlots(searched, subspace.columns).projections())
-    told = tuple(str(step).replace(": ", " is ", 1) for step in steps if step.by)
-    return Card(rank, title, shown(subspace.score), told, remark, figure)
+    return Card(
+        rank=rank,
+        title=", ".join(label(column) for column in subspace.columns),
+        numbers=tuple(numbers),
+        explained=tuple(_explained(subspace, result, of_set.steps(coarse=not with_rows))),
+        remark=remark,
+        note=of_set.drawn() if with_rows else of_set.counted(),
+        figure=f"set{rank}",
+        null=f"null{rank}" if tested else "",
+        axes=tuple(of_set.numeric_axes()) if with_rows else (),
+    )
 
 
-def _steps(subspace: Subspace, searched: Searched) -> Sequence[Step]:
-    if not searched.measure.explains:
-        return ()
-    columns = [searched.labels.index(column) for column in subspace.columns]
-    return searched.measure.explain_set(searched.prepared, columns).steps
+def _explained(subspace: Subspace, result: SearchResult, steps: Sequence[Step]) -> list[Explained]:
+    """Return what is explained by what; with a target, what it is the others explain of it."""
+    if result.target is not None:
+        others = [column for column in subspace.columns if column != result.target]
+        if not 0.0 < subspace.score <= 1.0:
+            return []
+        return [Explained(label(result.target), _all_of(others), subspace.score, "")]
+    return [
+        Explained(label(step.target), _all_of(step.by), step.explained, step.details())
+        for step in steps
+    ]
 
 
-def _headlines(result: SearchResult, searched: Searched) -> list[str]:
+def _all_of(names: Sequence[Any]) -> str:
+    *most, last = (label(name) for name in names)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _headlines(result: SearchResult, cards: Sequence[Card]) -> list[Headline]:
     """Return the findings in plain sentences, one for each of the first sets that count."""
-    sentences: list[str] = []
-    for subspace in result:
+    headlines: list[Headline] = []
+    for subspace, card in zip(result, cards, strict=False):
         if subspace.adds_nothing or subspace.score <= 0:
             continue
         if subspace.family_pvalue is not None and subspace.family_pvalue > SURE:
             continue
-        best = max(_steps(subspace, searched), key=lambda step: step.explained, default=None)
-        if best is not None and best.by:
-            by = " and ".join(_name(column) for column in best.by)
-            sentence = f"{by} explain{'s' if len(best.by) == 1 else ''} {best.explained:.0%} of "
-            sentence += _name(best.target)
+        best = max(card.explained, key=lambda explained: explained.share, default=None)
+        if best is not None:
+            many = " and " in best.by
+            sentence = f"{best.by} explain{'' if many else 's'} {best.share:.0%} of {best.target}"
         else:
-            names = ", ".join(_name(column) for column in subspace.columns)
-            sentence = f"{names} vary together ({result.measure} = {shown(subspace.score)})"
+            sentence = f"{card.title} vary together ({result.measure} = {shown(subspace.score)})"
         if subspace.family_pvalue is not None:
             sentence += f"; chance alone would do so with p = {shown(subspace.family_pvalue)}"
-        if sentence not in sentences:
-            sentences.append(sentence)
-        if len(sentences) == HEADLINES:
+        if sentence not in [headline.sentence for headline in headlines]:
+            headlines.append(Headline(sentence, card.rank))
+        if len(headlines) == HEADLINES:
             break
-    return sentences or ["Nothing was found that chance alone could not have done."]
+    return headlines
 
 
 def _facts(result: SearchResult, searched: Searched, version: str) -> tuple[tuple[str, str], ...]:
@@ -145,9 +240,20 @@ def _facts(result: SearchResult, searched: Searched, version: str) -> tuple[tupl
         ("Search", f"{result.strategy} ({chosen}), {result.scored:,} sets scored"),
     ]
     if table.left_out:
-        facts.append(("Left out", "; ".join(f"{_name(n)} ({why})" for n, why in table.left_out)))
+        facts.append(("Left out", "; ".join(f"{label(n)} ({why})" for n, why in table.left_out)))
+    constant = [
+        searched.labels[at] for at, varies in enumerate(searched.prepared.varies) if not varies
+    ]
+    if constant:
+        facts.append(("Never vary", ", ".join(label(name) for name in constant)))
     if result.target is not None:
-        facts.append(("Target", _name(result.target)))
+        facts.append(("Target", label(result.target)))
+    for name, meaning in (
+        ("prune", "sets whose superset scores as high"),
+        ("sift", "sets that add nothing to their parts"),
+    ):
+        if parameters[name]:
+            facts.append(("Not listed", meaning))
     if result.tests is not None:
         tests = result.tests
         facts.append(
@@ -157,10 +263,28 @@ def _facts(result: SearchResult, searched: Searched, version: str) -> tuple[tupl
                 f"tables searched, seed {tests.seed}",
             )
         )
+        facts.append(
+            (
+                "Corrected",
+                "q for all sets that were scored (Benjamini-Hochberg), family p for the whole "
+                "search (Westfall-Young)",
+            )
+        )
     else:
         facts.append(("Tests", "none: any of these sets could be chance (permutations=999)"))
+    if searched.started is not None and searched.finished is not None:
+        seconds = (searched.finished - searched.started).total_seconds()
+        facts.append(
+            ("Searched", f"{searched.started:%Y-%m-%d %H:%M} UTC, in {_duration(seconds)}")
+        )
     facts.append(("Written", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC by covary {version}"))
     return tuple(facts)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def _warning(result: SearchResult) -> str:
@@ -168,14 +292,6 @@ def _warning(result: SearchResult) -> str:
         return "The search was interrupted: this is the best so far, there may be better sets."
     if result.tests is not None and not result.tests.complete:
         return "Testing was interrupted: p-values are rough, or missing."
+    if result.tests is None and result.parameters["permutations"] > 0 and len(result):
+        return "The search was interrupted before its sets were tested: any could be chance."
     return ""
-
-
-def _spec(chart: Any) -> dict[str, Any]:
-    """Return a chart as Vega-Lite reads it; checking our own against the schema takes seconds."""
-    spec: dict[str, Any] = chart.to_dict(validate=False)
-    return spec
-
-
-def _name(name: Any) -> str:
-    return printable(name) or "(no name)"

@@ -14,6 +14,8 @@ FOLDS = 5
 # A curve that is less simple must explain so much more of the variance in rows it has not seen.
 WORTH = 0.005
 LEAST_ROWS = 20
+# A curve that explains less of them than this is none.
+LEAST_R2 = 0.05
 DRAWN = 101
 
 
@@ -82,7 +84,7 @@ def best_fit(x: Floats, y: Floats, seed: int = 0) -> Fit | None:
     fold = np.random.default_rng(seed).permutation(x.size) % FOLDS
     unseen = [_share_explained(y, _predicted(curve, x, y, fold)) for curve in curves]
     best = max(unseen)
-    if best <= 0.0:
+    if best < LEAST_R2:
         return None
     chosen = next(curve for curve, r2 in zip(curves, unseen, strict=True) if r2 >= best - WORTH)
     along = np.linspace(x.min(), x.max(), DRAWN)

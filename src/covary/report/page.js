@@ -1,29 +1,46 @@
 "use strict";
 (() => {
-  const figures = JSON.parse(document.getElementById("figures").textContent);
+  const { figures, points } = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
   const button = document.getElementById("theme");
 
   // ---------------------------------------------------------------- figures
 
-  const dark = () => root.classList.contains("dark");
+  let printing = false;
+  const dark = () => root.classList.contains("dark") && !printing;
   const config = () => {
     const text = dark() ? "#e6e9ed" : "#1b1f24";
     const line = dark() ? "#3a424c" : "#d0d7de";
     return {
       background: "transparent",
+      font: "system-ui, sans-serif",
       title: { color: text },
-      axis: { labelColor: text, titleColor: text, gridColor: line, domainColor: line, tickColor: line },
-      legend: { labelColor: text, titleColor: text },
+      axis: { labelColor: text, titleColor: text, gridColor: line, gridOpacity: 0.6, domainColor: line, tickColor: line },
+      legend: { labelColor: text, titleColor: text, symbolStrokeColor: dark() ? "#5b96dd" : "#3b78c2" },
       view: { stroke: line },
       text: { color: text },
     };
   };
+  // The rows of all figures stand on the page once; each figure takes its own.
+  const withRows = (figure) => {
+    if (!figure.usermeta) return figure;
+    const { fields, rows } = figure.usermeta;
+    const own = rows.map((row) => Object.fromEntries(fields.map((field) => [field, points[field][row]])));
+    return { ...figure, usermeta: undefined, data: { values: own } };
+  };
+  const height = ({ concat, columns, height: own }) =>
+    concat ? Math.ceil(concat.length / columns) * (concat[0].height + 85) : own + 48;
   const drawn = new Map();
   const draw = (place) => {
-    const options = { actions: false, renderer: "canvas", config: config(), loader: { http: false } };
-    const spec = figures[place.dataset.figure];
-    drawn.set(place, vegaEmbed(place, spec, options).then((result) => result.view));
+    const options = { mode: "vega-lite", actions: false, renderer: "canvas", config: config(), loader: { http: false } };
+    const figure = withRows(figures[place.dataset.figure]);
+    const view = vegaEmbed(place, figure, options).then((result) => {
+      place.dataset.drawn = dark() ? "dark" : "light";
+      return result.view;
+    });
+    drawn.set(place, view);
+    const form = place.closest("section").querySelector("form.mark");
+    if (form && figure.concat) mark(form, view);
   };
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) {
@@ -31,10 +48,33 @@
     }
   }, { rootMargin: "600px" });
   const places = [...document.querySelectorAll("[data-figure]")];
-  places.forEach((place) => near.observe(place));
-  window.addEventListener("beforeprint", () => {
-    places.filter((place) => !drawn.has(place)).forEach(draw);
-  });
+  for (const place of places) {
+    place.style.minHeight = `${height(figures[place.dataset.figure])}px`;
+    near.observe(place);
+  }
+
+  // ---------------------------------------------------------------- marking rows without a mouse
+
+  const figureOf = (form) => form.closest("section").querySelector("[data-figure]");
+  const quarter = (field, rows, part) => {
+    const values = rows.map((row) => points[field][row]).filter((value) => value !== null).sort((a, b) => a - b);
+    const at = (share) => values[Math.min(values.length - 1, Math.floor(share * values.length))];
+    return { field, low: at(part / 4), high: part === 3 ? values.at(-1) : at((part + 1) / 4) };
+  };
+  const mark = (form, view) => {
+    const place = figureOf(form);
+    const { part, field } = form.elements;
+    const { rows } = figures[place.dataset.figure].usermeta;
+    const none = { field: null, low: 0, high: 0 };
+    const chosen = part.value === "" ? none : quarter(field.value, rows, Number(part.value));
+    view.then((known) => known.signal("mark", chosen).runAsync());
+  };
+  for (const form of document.querySelectorAll("form.mark")) {
+    form.addEventListener("input", () => {
+      const place = figureOf(form);
+      if (drawn.has(place)) mark(form, drawn.get(place));
+    });
+  }
 
   // ---------------------------------------------------------------- theme
 
@@ -43,6 +83,15 @@
     button.setAttribute("aria-pressed", String(isDark));
     [...drawn.keys()].forEach(draw);
   };
+  // On paper everything is there, and on white.
+  window.addEventListener("beforeprint", () => {
+    printing = true;
+    places.forEach(draw);
+  });
+  window.addEventListener("afterprint", () => {
+    printing = false;
+    places.forEach(draw);
+  });
   button.addEventListener("click", () => wear(!dark()));
   if (window.matchMedia("(prefers-color-scheme: dark)").matches) wear(true);
 
@@ -76,12 +125,14 @@
   const filter = () => {
     const wanted = form.elements.column.value.trim().toLowerCase();
     const size = Number.parseFloat(form.elements.size.value);
+    const adding = form.elements.adding?.checked;
     const most = form.elements.p ? Number.parseFloat(form.elements.p.value) : Number.NaN;
     let left = 0;
     for (const row of rows) {
       const fits =
         (!wanted || row.dataset.columns.toLowerCase().includes(wanted)) &&
         !(value(row, "size") > size) &&
+        !(adding && "addsNothing" in row.dataset) &&
         !(most >= 0 && value(row, "p") > most);
       row.hidden = !fits;
       left += fits;
@@ -89,6 +140,6 @@
     count.textContent = `${left} of ${rows.length} sets`;
   };
   form.addEventListener("input", filter);
-  form.addEventListener("submit", (event) => event.preventDefault());
+  for (const each of document.forms) each.addEventListener("submit", (event) => event.preventDefault());
   filter();
 })();

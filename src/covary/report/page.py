@@ -27,8 +27,14 @@ def render(content: Content) -> str:
         style=_raw((here / "page.css").read_text(encoding="utf-8")),
         script=_raw((here / "page.js").read_text(encoding="utf-8")),
         library=_raw(vl_convert.javascript_bundle()),  # type: ignore[call-arg]
-        figures=_raw(json.dumps(content.figures, allow_nan=False).replace("<", "\\u003c")),
+        data=_raw(_json({"figures": content.figures, "points": content.points})),
     )
+
+
+def _json(data: Any) -> str:
+    """Return data that no text in it can end early."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
 
 
 def write(text: str, path: str | os.PathLike[str]) -> None:

@@ -6,9 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from covary import __version__
-from covary.report.content import gather
+from covary.report.content import OnStage, gather
 from covary.report.page import render, write
-from covary.report.plots import Searched, known_table
+from covary.report.plots import known_table
+from covary.report.searched import Searched
 
 if TYPE_CHECKING:
     from covary.results import SearchResult
@@ -18,8 +19,18 @@ def write_report(
     result: SearchResult,
     searched: Searched | None,
     path: str | os.PathLike[str],
+    *,
     title: str | None = None,
+    with_rows: bool = True,
+    on_progress: OnStage | None = None,
 ) -> None:
     """Write the report on a search."""
-    content = gather(result, known_table(searched), __version__, title or "What varies together")
+    content = gather(
+        result,
+        known_table(searched),
+        __version__,
+        title or "What varies together",
+        with_rows=with_rows,
+        on_progress=on_progress,
+    )
     write(render(content), path)

@@ -9,9 +9,10 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,7 @@ class Description:
     columns : name and fingerprint of every column
     versions : of covary, and of what its numbers come from
     bounds : what no score is below or above; it need not be told apart
+    source : where the table was read from, if it was; it need not be told apart
     """
 
     parameters: Mapping[str, Any]
@@ -71,6 +73,7 @@ class Description:
     columns: Sequence[tuple[str, str]]
     versions: Mapping[str, str]
     bounds: tuple[float, float]
+    source: str | None = None
 
 
 class RunFile:
@@ -113,6 +116,26 @@ class RunFile:
                 raise
         return run
 
+    @classmethod
+    @contextmanager
+    def read(cls, path: str | os.PathLike[str]) -> Iterator[RunFile]:
+        """Open a copy of a run file, in memory: the file stays as it is."""
+        if not _look(path):
+            raise errors.no_such_run(path)
+        copy = sqlite3.connect(":memory:", isolation_level=None)
+        with closing(copy), _told(path):
+            whole = Path(path).absolute()
+            # Beside an open database SQLite keeps a log, which only a writer clears away.
+            mode = "mode=rw" if os.access(whole.parent, os.W_OK) else "immutable=1"
+            address = f"{whole.as_uri()}?{mode}"
+            with closing(sqlite3.connect(address, timeout=PATIENCE_SECONDS, uri=True)) as there:
+                there.execute("PRAGMA trusted_schema = OFF")
+                there.backup(copy)
+            run = cls(path, copy, (-math.inf, math.inf))
+            copy.execute("PRAGMA trusted_schema = OFF")
+            run._refuse_foreign()
+            yield run
+
     def _prepare(self, description: Description) -> None:
         execute = self.connection.execute
         execute("PRAGMA trusted_schema = OFF")
@@ -122,7 +145,7 @@ class RunFile:
                 if not self._schema():  # nobody else was faster
                     self._create(description)
         self._refuse_foreign()
-        self._refuse_other(description)
+        self.refuse_other(description)
         self._log_ahead()
 
     def _schema(self) -> dict[str, str]:
@@ -150,6 +173,7 @@ class RunFile:
             **description.parameters,
             "rows": description.rows,
             "versions": dict(description.versions),
+            "table": description.source,
             "started": _now(),
         }
         self.connection.executemany(
@@ -173,7 +197,8 @@ class RunFile:
         if execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise errors.damaged_run(self.path, "its pages do not fit together")
 
-    def _refuse_other(self, description: Description) -> None:
+    def refuse_other(self, description: Description) -> None:
+        """Refuse to go on with another search than the one of this file."""
         facts = self.facts()
         missing = {*description.parameters, "rows", "versions"}.difference(facts)
         if missing or not isinstance(facts["versions"], dict):
@@ -181,16 +206,15 @@ class RunFile:
         theirs, ours = facts["versions"].get("covary"), description.versions["covary"]
         if theirs != ours:
             raise errors.run_of_other_version(self.path, theirs, ours)
-        columns = [
-            (str(name), str(fingerprint))
-            for name, fingerprint in self.connection.execute(
-                "SELECT name, fingerprint FROM columns ORDER BY position"
-            )
-        ]
-        difference = _different_table(facts["rows"], columns, description)
+        difference = _different_table(facts["rows"], self.columns(), description)
         difference = difference or _different_parameters(facts, description.parameters)
         if difference:
             raise errors.run_differs(self.path, difference)
+
+    def columns(self) -> list[tuple[str, str]]:
+        """Return name and fingerprint of every column."""
+        query = "SELECT name, fingerprint FROM columns ORDER BY position"
+        return [(str(name), str(print_)) for name, print_ in self._rows(query)]
 
     def facts(self) -> dict[str, Any]:
         """Return what the file says about itself."""

@@ -67,9 +67,10 @@ def evidence_permuted(job: Job, permutations: Sequence[Permutation]) -> Floats:
 
 
 class Tested(NamedTuple):
-    """The p-value of a set, and the evidence of the permutations that it comes from."""
+    """The p-value of a set, its evidence, and that of the permutations that it comes from."""
 
     pvalue: float
+    observed: float
     null: Floats
 
 
@@ -164,5 +165,7 @@ class Null:
         count = int(self._beaten(at, looked).sum())
         null = self.values[:looked, at].copy()
         if self.stopping is None or end is None:
-            return Tested((1 + count) / (1 + looked), null)
-        return Tested(self.stopping.pvalue(end, count), null)
+            pvalue = (1 + count) / (1 + looked)
+        else:
+            pvalue = self.stopping.pvalue(end, count)
+        return Tested(pvalue, float(self.observed[at]), null)

@@ -1,0 +1,100 @@
+"""Columns in bins with round ends: what can be shown of them without showing a row."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from covary.table import Column
+
+Floats = npt.NDArray[np.float64]
+
+MOST_BINS = 20
+# Figures without rows tell numbers to this share of the column's range, less than a pixel.
+PRECISION = 1 / 500
+
+
+class Bins(NamedTuple):
+    """The bin of each row, -1 where missing, and what each bin is: an interval or a word."""
+
+    codes: npt.NDArray[np.int64]
+    ends: list[tuple[Any, Any]]
+
+
+def binned(column: Column) -> Bins:
+    """Return a column in at most about 20 bins; a category has a bin per word."""
+    values = column.values
+    there = ~np.isnan(values)
+    codes = np.full(values.size, -1)
+    if not there.any():
+        return Bins(codes, [])
+    if column.kind in ("category", "boolean"):
+        kinds = np.unique(values[there])
+        codes[there] = np.searchsorted(kinds, values[there])
+        words = [str(column.in_own_units(kind)) for kind in kinds.tolist()]
+        return Bins(codes, [(word, word) for word in words])
+    edges = _edges(values[there], round_ends=column.kind == "number")
+    codes[there] = np.clip(np.searchsorted(edges, values[there], "right") - 1, 0, edges.size - 2)
+    ends = [in_words(column, edge) for edge in edges.tolist()]
+    return Bins(codes, list(pairwise(ends)))
+
+
+def _edges(values: Floats, *, round_ends: bool) -> Floats:
+    """Return the ends of bins that cover all values; none of them is a value on purpose."""
+    low, high = float(values.min()), float(values.max())
+    if not round_ends:
+        beyond = (high - low) / (2 * MOST_BINS) or 1.0
+        return np.linspace(low - beyond, high + beyond, MOST_BINS + 1).astype(np.float64)
+    whole = bool((values == np.round(values)).all())
+    step = round_step((high - low) / MOST_BINS) if high > low else 1.0
+    if whole:
+        step = max(1.0, round(step))
+    offset = 0.5 if whole else 0.0  # whole numbers lie in the middle of their bins
+    first = math.floor((low + offset) / step)
+    last = math.floor((high + offset) / step) + 1
+    return (np.arange(first, last + 1) * step - offset).astype(np.float64)
+
+
+def round_step(least: float) -> float:
+    """Return the next of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... that is at least this.
+
+    Examples
+    --------
+    >>> round_step(0.3), round_step(12), round_step(1)
+    (0.5, 20.0, 1.0)
+
+    """
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(float(f"{k * power:.3g}") for k in (1, 2, 5, 10) if k * power >= least * 0.999999)
+
+
+def coarse(column: Column, value: float) -> float:
+    """Return a number as exactly as a figure can show it, and no more."""
+    reach = float(np.nanmax(column.values) - np.nanmin(column.values))
+    if not reach > 0:
+        return value
+    step = round_step(reach * PRECISION)
+    return float(f"{round(value / step) * step:.12g}")
+
+
+def is_duration(column: Column) -> bool:
+    """Return whether a column holds times of day or durations, which are shown in hours."""
+    return column.kind == "date" and not column.dtype.startswith("datetime")
+
+
+def in_words(column: Column, value: float) -> Any:
+    """Return a value as Vega-Lite takes it: numbers as such, the rest as text."""
+    if math.isnan(value):
+        return None
+    if column.kind == "number":
+        return float(column.origin + value)
+    if is_duration(column):
+        unit = "timedelta64[ns]" if column.dtype == "time" else column.dtype
+        hours = np.ones(1, unit) / np.timedelta64(1, "h")
+        return float((column.origin + value) * hours[0])
+    own = column.in_own_units(value)
+    return own.isoformat() if hasattr(own, "isoformat") else str(own)

@@ -1,0 +1,66 @@
+"""Scores of all pairs in shades."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from covary.report.figures.style import LABEL_LIMIT, Spec, distinct_labels
+
+CELL = 22
+CELL_WITH_NUMBER = 34
+MOST_WITH_NUMBERS = 14
+
+
+def heatmap(names: Sequence[object], scores: npt.NDArray[np.float64], measure: str) -> Spec:
+    """Return a square of all scores, columns in the order of ``names``; NaN stays empty."""
+    labels = distinct_labels(names)
+    cells = [
+        {"row": labels[i], "column": labels[j], "score": round(float(scores[i, j]), 4)}
+        for i in range(len(labels))
+        for j in range(len(labels))
+        if i != j and not math.isnan(scores[i, j])
+    ]
+    axis = {
+        "sort": labels,
+        "scale": {"domain": labels},
+        "axis": {"labelLimit": LABEL_LIMIT, "title": None, "ticks": False, "domain": False},
+    }
+    tooltip = [
+        {"field": "row", "type": "nominal", "title": "column"},
+        {"field": "column", "type": "nominal", "title": "and"},
+        {"field": "score", "type": "quantitative", "title": measure, "format": ".4f"},
+    ]
+    shade = {"scheme": "viridis", "domainMin": 0}
+    color = {"field": "score", "type": "quantitative", "title": measure, "scale": shade}
+    layers: list[Spec] = [{"mark": {"type": "rect"}, "encoding": {"color": color}}]
+    with_numbers = len(labels) <= MOST_WITH_NUMBERS
+    if with_numbers:
+        highest = max((cell["score"] for cell in cells), default=0.0)  # type: ignore[type-var]
+        on_light = {"test": f"datum.score > {highest} / 2", "value": "black"}
+        layers.append(
+            {
+                "mark": {"type": "text", "fontSize": 10},
+                "encoding": {
+                    "text": {"field": "score", "type": "quantitative", "format": ".2f"},
+                    "color": {"condition": on_light, "value": "white"},
+                },
+            }
+        )
+    side = (CELL_WITH_NUMBER if with_numbers else CELL) * len(labels)
+    return {
+        "description": f"Heat map of the {measure} of all pairs of {len(labels)} columns",
+        "title": f"{measure} of all pairs",
+        "width": side,
+        "height": side,
+        "data": {"values": cells},
+        "encoding": {
+            "x": {"field": "column", "type": "nominal", **axis},
+            "y": {"field": "row", "type": "nominal", **axis},
+            "tooltip": tooltip,
+        },
+        "layer": layers,
+    }

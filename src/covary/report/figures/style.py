@@ -1,0 +1,29 @@
+"""What all figures share: colours that everybody can tell apart, and names as labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from covary.names import printable
+
+Spec = dict[str, Any]
+
+# Blue and orange differ for the colour-blind, on white and on black, and in grey.
+BLUE = "#3b78c2"
+ORANGE = "#d9730d"
+FADED = "#9aa3ad"
+LABEL_LIMIT = 160
+
+
+def label(name: object) -> str:
+    """Return the name of a column as it is shown."""
+    return printable(name) or "(no name)"
+
+
+def distinct_labels(names: Sequence[object]) -> list[str]:
+    """Return names that can be shown, all of them different."""
+    labels = [label(name) for name in names]
+    return [
+        each if labels.count(each) == 1 else f"{each} ({at})" for at, each in enumerate(labels)
+    ]
