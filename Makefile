@@ -8,7 +8,7 @@ WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 .PHONY: help demo test test-slow test-lowest lint format docs bench power coverage clean
 
 help:
-	@echo "make demo         what covary does, on a real table"
+	@echo "make demo         what covary does, on a real table: a page and a picture"
 	@echo "make test         the tests"
 	@echo "make test-slow    the statistical tests that take minutes"
 	@echo "make test-lowest  the tests with the lowest versions that pyproject.toml allows"
@@ -31,8 +31,12 @@ $(VENV)/.%: $(VENV)/.covary
 	$(BIN)/python -m pip install --quiet --group $*
 	@touch $@
 
-demo: $(VENV)/.covary
+demo: $(VENV)/.report
 	$(BIN)/covary demo
+
+$(VENV)/.report: $(VENV)/.covary
+	$(BIN)/python -m pip install --quiet --editable ".[report]"
+	@touch $@
 
 test: $(VENV)/.test
 	$(BIN)/python -c "from covary.kernels import clusters, columns, contents, evidence, orders, quadratic, shuffling, slices, sorting, step, symbols"
