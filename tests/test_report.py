@@ -431,3 +431,16 @@ def test_the_page_goes_where_one_is_unless_told(covary_command, run, monkeypatch
     assert code == 0
     assert "report: t.html" in out
     assert (run / "t.html").exists()
+
+
+# ---------------------------------------------------------------- tables of all kinds
+
+
+@pytest.mark.parametrize("unit", [1e300, 1e-300, 2.0**60])
+@pytest.mark.parametrize("rows", [True, False])
+def test_large_and_small_numbers_have_a_page(tmp_path, unit, rows):
+    x = np.random.default_rng(0).normal(size=150)
+    found = covary.search(pd.DataFrame({"a": x * unit, "b": x**2 * unit}))
+    found.report(tmp_path / "out.html", rows=rows)
+    figure = figures_of((tmp_path / "out.html").read_text(encoding="utf-8"))["set1"]
+    assert figure["concat"][0]["title"]["text"].startswith("polynomial of degree 2, R² = 1.000")

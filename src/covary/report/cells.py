@@ -47,16 +47,16 @@ def _edges(values: Floats, *, round_ends: bool) -> Floats:
     """Return the ends of bins that cover all values; none of them is a value on purpose."""
     low, high = float(values.min()), float(values.max())
     if not round_ends:
-        beyond = (high - low) / (2 * MOST_BINS) or 1.0
+        beyond = (high - low) / (2 * MOST_BINS) or 1.0  # moments are far from infinite
         return np.linspace(low - beyond, high + beyond, MOST_BINS + 1).astype(np.float64)
     whole = bool((values == np.round(values)).all())
-    step = round_step((high - low) / MOST_BINS) if high > low else 1.0
+    step = round_step(high / MOST_BINS - low / MOST_BINS)
     if whole:
-        step = max(1.0, round(step))
+        step = max(1.0, float(round(step)))
     offset = 0.5 if whole else 0.0  # whole numbers lie in the middle of their bins
     first = math.floor((low + offset) / step)
     last = math.floor((high + offset) / step) + 1
-    return (np.arange(first, last + 1) * step - offset).astype(np.float64)
+    return np.asarray((float(first) + np.arange(last - first + 1)) * step - offset, np.float64)
 
 
 def round_step(least: float) -> float:
@@ -68,16 +68,16 @@ def round_step(least: float) -> float:
     (0.5, 20.0, 1.0)
 
     """
+    if not 1e-300 < least < 1e300:
+        return least or 1.0
     power = 10.0 ** math.floor(math.log10(least))
     return next(float(f"{k * power:.3g}") for k in (1, 2, 5, 10) if k * power >= least * 0.999999)
 
 
 def coarse(column: Column, value: float) -> float:
     """Return a number as exactly as a figure can show it, and no more."""
-    reach = float(np.nanmax(column.values) - np.nanmin(column.values))
-    if not reach > 0:
-        return value
-    step = round_step(reach * PRECISION)
+    low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
+    step = round_step(high * PRECISION - low * PRECISION)
     return float(f"{round(value / step) * step:.12g}")
 
 

@@ -35,6 +35,23 @@ class Fit(NamedTuple):
     y: Floats
 
 
+class _Unit(NamedTuple):
+    """What brings a column between 0 and 1, where nothing is too large or too small."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Floats) -> _Unit:
+        return cls(float(values.min()), float(values.max()))
+
+    def inside(self, values: Floats) -> Floats:
+        return np.asarray((values / 2 - self.low / 2) / (self.high / 2 - self.low / 2))
+
+    def outside(self, values: Floats) -> Floats:
+        return np.asarray(self.low * (1.0 - values) + self.high * values)
+
+
 class _Polynomial:
     def __init__(self, degree: int) -> None:
         self.degree = degree
@@ -76,6 +93,8 @@ def best_fit(x: Floats, y: Floats, seed: int = 0) -> Fit | None:
     x, y = x[both], y[both]
     if x.size < LEAST_ROWS or np.unique(x).size < 3 or y.min() == y.max():
         return None
+    across, up = _Unit.of(x), _Unit.of(y)
+    x, y = across.inside(x), up.inside(y)
     degrees = range(1, min(MOST_DEGREE, np.unique(x).size - 1) + 1)
     curves: list[_Polynomial | _Monotone] = [
         *(_Polynomial(degree) for degree in degrees),
@@ -87,9 +106,9 @@ def best_fit(x: Floats, y: Floats, seed: int = 0) -> Fit | None:
     if best < LEAST_R2:
         return None
     chosen = next(curve for curve, r2 in zip(curves, unseen, strict=True) if r2 >= best - WORTH)
-    along = np.linspace(x.min(), x.max(), DRAWN)
+    along = np.linspace(0.0, 1.0, DRAWN)
     r2 = _share_explained(y, chosen.through(x, y, x))
-    return Fit(str(chosen), r2, along, chosen.through(x, y, along))
+    return Fit(str(chosen), r2, across.outside(along), up.outside(chosen.through(x, y, along)))
 
 
 def _predicted(

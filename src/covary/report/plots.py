@@ -136,7 +136,7 @@ class SearchFigures:
     def _directed(self, one: int, other: int, score: float) -> Relation:
         searched = self.searched
         pair = [searched.shown[one], searched.shown[other]]
-        order = searched.measure.order_set(searched.prepared, pair)
+        order = searched.order(pair)
         if order == pair[::-1]:
             one, other = other, one
         return Relation((one,), other, score, directed=bool(order))
@@ -169,7 +169,8 @@ class SetFigures:
     def order(self) -> list[int]:
         """The columns that are drawn, in the order in which they explain each other."""
         searched = self.searched
-        order = searched.measure.order_set(searched.prepared, self.columns) or list(self.columns)
+        searched.explanation(self.columns)
+        order = searched.order(self.columns) or list(self.columns)
         if searched.target is not None:
             order.remove(searched.target)
             return [*order[: MOST_AXES - 1], searched.target]

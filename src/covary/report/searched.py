@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,6 +64,13 @@ class Searched:
             self._explanations[wanted] = self.measure.explain_set(self.prepared, wanted)
         return self._explanations[wanted]
 
+    def order(self, columns: Sequence[int]) -> list[int]:
+        """Return the columns in the order in which they explain each other; empty if none."""
+        explained = self._explanations.get(tuple(columns))
+        if explained is None:
+            return self.measure.order_set(self.prepared, columns)
+        return [self.prepared.names.index(name) for name in explained.order]
+
     def fit(self, one: int, other: int) -> Fit | None:
         """Return the curve through two columns that fits best, from at most 5,000 rows."""
         if (one, other) not in self._fits:
@@ -117,5 +124,10 @@ def chosen_rows(wanted: npt.NDArray[np.bool_], most: int, seed: int) -> npt.NDAr
 
     Whatever is wanted, the same rows come first: figures of one table share most of their rows.
     """
-    drawn = np.random.default_rng(seed).permutation(wanted.size)
+    drawn = _drawn(wanted.size, seed)
     return np.sort(drawn[wanted[drawn]][:most])
+
+
+@lru_cache(maxsize=1)
+def _drawn(n_rows: int, seed: int) -> npt.NDArray[np.int64]:
+    return np.random.default_rng(seed).permutation(n_rows)
