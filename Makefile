@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # One worker per core: the kernels are compiled once and cached before the workers start.
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo test test-slow test-lowest lint format docs bench power coverage clean
+.PHONY: help demo test test-slow test-lowest lint format docs pictures bench power coverage clean
 
 help:
 	@echo "make demo         what covary does, on a real table: a page and a picture"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-lowest  the tests with the lowest versions that pyproject.toml allows"
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         the documentation, in docs/_build/html"
+	@echo "make pictures     the pictures of README and docs; those of pages take chromium"
 	@echo "make bench        times, growth, memory, and ratios to what else one would use"
 	@echo "make power        how often covary and others find a dependence: half an hour"
 	@echo "make coverage     which lines the tests reach, kernels included"
@@ -66,6 +67,9 @@ format: $(VENV)/.lint
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+pictures: $(VENV)/.report $(VENV)/.test
+	$(BIN)/python docs/pictures.py
 
 bench: $(VENV)/.covary
 	@$(BIN)/python -m pip install --quiet --editable ".[bench]" || \

@@ -1,29 +1,179 @@
-"""Draw the pictures of README and docs: `python docs/pictures.py`."""
+"""Draw the pictures of README and docs: `make pictures`, or `python docs/pictures.py`.
+
+The Python of tutorial.rst and gallery.rst is run as it stands there, and what it saves is kept.
+"""
 
 from __future__ import annotations
 
 import io
+import os
 import re
+import runpy
+import shutil
+import struct
+import tempfile
+import textwrap
+import zlib
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 from rich.console import Console
 
 from covary.cli import demo, output
 
-STATIC = Path(__file__).parent / "_static"
+HERE = Path(__file__).parent
+STATIC = HERE / "_static"
+# Larger ones are no good for a web page, nor for a repository.
+MOST_BYTES = 250_000
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# The rank of the tutorial's set of three columns.
+CARD = 4
 
 
-def terminal(command) -> str:
-    """Return what a command prints as an SVG picture of a terminal, without outside fonts."""
+def keep(name: str, picture: bytes) -> None:
+    """Write a picture, and say how large it is."""
+    if name.endswith(".png"):
+        picture = smaller(picture)
+    (STATIC / name).write_bytes(picture)
+    note = "" if len(picture) <= MOST_BYTES else ", which is too much"
+    print(f"{name}: {len(picture) / 1000:.0f} kB{note}")
+
+
+def smaller(picture: bytes) -> bytes:
+    """Return the same PNG to the last pixel, packed as tightly as zlib can."""
+    parts = list(_parts(picture))
+    pixels = zlib.decompress(b"".join(data for kind, data in parts if kind == b"IDAT"))
+    *others, end = (part for part in parts if part[0] != b"IDAT")
+    packed = picture[:8]
+    for kind, data in (*others, (b"IDAT", zlib.compress(pixels, 9)), end):
+        sealed = struct.pack(">I", zlib.crc32(kind + data))
+        packed += struct.pack(">I", len(data)) + kind + data + sealed
+    return min(packed, picture, key=len)
+
+
+def _parts(picture: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Return the chunks of a PNG: kind and data."""
+    at = 8
+    while at < len(picture):
+        (length,) = struct.unpack_from(">I", picture, at)
+        yield picture[at + 4 : at + 8], picture[at + 8 : at + 8 + length]
+        at += length + 12
+
+
+def draw_demo() -> None:
+    """Draw what `covary demo` prints as an SVG picture of a terminal, and keep its own picture."""
     console = Console(
-        record=True, width=96, force_terminal=True, highlight=False, file=io.StringIO()
+        record=True, width=122, force_terminal=True, highlight=False, file=io.StringIO()
     )
-    output.console = lambda: console
-    command.callback()
-    picture = console.export_svg(title="covary demo")
-    return re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
+
+    def echo(text: str = "", **_: object) -> None:
+        console.out(text, highlight=False)
+
+    with (
+        mock.patch.object(output, "console", return_value=console),
+        mock.patch("click.echo", echo),
+    ):
+        demo.command.callback(page="covary-demo.html", open_page=False)
+    # Without outside fonts.
+    terminal = console.export_svg(title="covary demo")
+    terminal = re.sub(r"@font-face \{.*?\}\s*", "", terminal, flags=re.DOTALL)
+    keep("demo.svg", terminal.encode())
+    keep("demo.png", Path("covary-demo.png").read_bytes())
+
+
+def run(page: str) -> None:
+    """Run the Python of a page of these docs, and keep the pictures that it saves."""
+    text = (HERE / f"{page}.rst").read_text(encoding="utf-8")
+    blocks = re.findall(r"^\.\. code-block:: python\n\n((?: +.*\n|\n)+)", text, re.MULTILINE)
+    code = Path(f"{page}.py")
+    code.write_text("\n".join(map(textwrap.dedent, blocks)), encoding="utf-8")
+    with redirect_stdout(io.StringIO()):
+        runpy.run_path(os.fspath(code))
+    for picture in sorted(Path().glob("*.png")) + sorted(Path().glob("*.svg")):
+        keep(f"{page}-{picture.name}", picture.read_bytes())
+
+
+class Page:
+    """A report in a browser."""
+
+    def __init__(self, browser, file: str, scheme: str) -> None:
+        size = {"width": 960, "height": 860}
+        self.view = browser.new_page(
+            viewport=size, color_scheme=scheme, reduced_motion="reduce", device_scale_factor=1.25
+        )
+        self.view.goto(Path(file).absolute().as_uri())
+
+    def drawn(self, figure: str):
+        """Scroll to a figure, since only what is near is drawn, and wait for it."""
+        place = self.view.locator(f'[data-figure="{figure}"]')
+        place.scroll_into_view_if_needed()
+        self.view.locator(f'[data-figure="{figure}"][data-drawn]').wait_for()
+        return place
+
+    def drag(self, figure, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Brush over a figure, from a place in it to another."""
+        box = figure.locator("canvas").bounding_box()
+        self.view.mouse.move(box["x"] + start[0], box["y"] + start[1])
+        self.view.mouse.down()
+        self.view.mouse.move(box["x"] + end[0], box["y"] + end[1], steps=8)
+        self.view.mouse.up()
+        self.view.wait_for_timeout(300)
+
+    def top(self) -> bytes:
+        """Return what one sees first."""
+        return self.view.screenshot()
+
+    def card(self) -> bytes:
+        """Return the card of one set, with a margin."""
+        for figure in (f"set{CARD}", f"null{CARD}"):
+            self.drawn(figure)
+        self.view.set_viewport_size({"width": 860, "height": 1000})
+        self.view.evaluate(f"location.hash = 'set{CARD}'")
+        self.view.wait_for_timeout(300)
+        box = self.view.locator(f"#set{CARD}").bounding_box()
+        clip = {"x": 0, "y": box["y"] + 20, "width": 860, "height": box["height"] - 10}
+        return self.view.screenshot(clip=clip)
+
+
+@contextmanager
+def chromium() -> Iterator:
+    """Start the browser that the machine has."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tool:
+        running = tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+def draw_pages(file: str) -> None:
+    """Draw a report as a browser shows it."""
+    if CHROMIUM is None:
+        print("there is no chromium here: no pictures of the page")
+        return
+    with chromium() as browser:
+        light = Page(browser, file, "light")
+        keep("page-top.png", light.top())
+        keep("page-light.png", light.card())
+        panels = light.drawn(f"set{CARD}")
+        light.drag(panels, (46, 26), (100, 150))
+        keep("page-brush.png", panels.screenshot())
+        keep("page-dark.png", Page(browser, file, "dark").card())
+
+
+def main() -> None:
+    """Draw everything, each in a folder of its own that is gone afterwards."""
+    STATIC.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        draw_demo()
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        run("gallery")
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        run("tutorial")
+        draw_pages("wine.html")
 
 
 if __name__ == "__main__":
-    STATIC.mkdir(exist_ok=True)
-    (STATIC / "demo.svg").write_text(terminal(demo.command))
+    main()
