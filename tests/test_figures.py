@@ -477,3 +477,21 @@ def test_whole_numbers_lie_in_the_middle_of_their_bins():
     bins = binned(Column("x", np.array([1.0, 2.0, 2.0, np.nan, 5.0])))
     assert bins.ends == [(k - 0.5, k + 0.5) for k in range(1, 6)]
     assert bins.codes.tolist() == [0, 1, 1, -1, 4]
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["s", "ms", "us", "ns"]), st.integers(0, 15))
+def test_dates_lie_between_round_ones(seed, unit, magnitude):
+    rng = np.random.default_rng(seed)
+    reach = 10**magnitude
+    start = np.datetime64("1999-03-04T05:06:07", unit)
+    counts = rng.integers(0, min(reach, 2**40), 50)
+    days = start + counts.astype(f"timedelta64[{unit}]")
+    (column,) = read_table(pd.DataFrame({"day": days})).columns
+    bins = binned(column)
+    assert 1 <= len(bins.ends) <= 23
+    for code, day in zip(bins.codes.tolist(), days, strict=True):
+        low, high = (np.datetime64(end) for end in bins.ends[code])
+        assert low <= day.astype("datetime64[us]") <= high
+    ends = {np.datetime64(end).astype("datetime64[s]") for pair in bins.ends for end in pair}
+    if np.ptp(days) > np.timedelta64(7200, "s"):
+        assert all(end.astype(int) % 300 == 0 for end in ends)  # whole five minutes at least

@@ -243,6 +243,13 @@ def table_of_run_is_gone(path: object, table: object) -> RunError:
     )
 
 
+def not_the_table_of_run(table: object, path: object, difference: str) -> RunError:
+    return RunError(
+        f"{_one_line(table)} is not what {_one_line(path)} was made from: "
+        f"{_one_line(difference)}; say which file is: --table FILE"
+    )
+
+
 def no_run_file(path: object) -> RunError:
     return RunError(f"{_one_line(path)} is not a run file of covary: name another file")
 

@@ -35,7 +35,8 @@ def recall_search(
         wanted = [name for name, _ in kept.columns()]
         search = _planned(path, facts, source, wanted)
         search.source = os.fspath(source)
-        kept.refuse_other(search.description())
+        if difference := kept.difference(search.description()):
+            raise errors.not_the_table_of_run(source, path, difference)
         kept.bounds = search.measure.bounds
         with suppress(_NotKnownError):
             search.run(_Memory(), kept)
@@ -81,7 +82,8 @@ def _planned(
     positions = {storable(name): at for at, name in enumerate(whole.names)}
     for name in wanted:
         if name not in positions:
-            raise errors.run_differs(path, f"its table has a column '{name}', which is not here")
+            difference = f"its table has a column '{name}', which is not here"
+            raise errors.not_the_table_of_run(source, path, difference)
     table = whole.select([positions[name] for name in wanted])
     if len(wanted) < len(positions):  # columns were named, none was left out
         table = dataclasses.replace(table, left_out=())

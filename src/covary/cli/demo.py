@@ -75,9 +75,9 @@ def command(page: str, open_page: bool) -> None:
         f"{measure.name} of all {len(names) * (len(names) - 1) // 2} pairs:\n"
     )
     output.print_matrix(out, scores, names)
-    out.print("\nWhich sets of up to three columns do, and could it be chance? ", end="")
+    out.print("\nWhich sets of up to three columns do, and could it be chance?\n")
     print_result(found)
-    out.print(f"How do {', '.join(EXPLAINED)} explain each other?\n")
+    out.print(f"\nHow do {', '.join(EXPLAINED)} explain each other?\n")
     print_explanation(measure.explain_set(prepared, [names.index(name) for name in EXPLAINED]))
     out.print("The ratio is the one divided by the other: it takes three columns to see that.\n")
     if written:

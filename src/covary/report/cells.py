@@ -16,6 +16,11 @@ Floats = npt.NDArray[np.float64]
 MOST_BINS = 20
 # Figures without rows tell numbers to this share of the column's range, less than a pixel.
 PRECISION = 1 / 500
+DAY = 86_400
+YEAR = 365 * DAY
+# Steps that people count time in; below a second there is nothing round to them.
+ROUND_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, 43_200, DAY, 2 * DAY, 7 * DAY]
+ROUND_SECONDS += [14 * DAY, 30 * DAY, 91 * DAY, 182 * DAY, YEAR]
 
 
 class Bins(NamedTuple):
@@ -37,18 +42,15 @@ def binned(column: Column) -> Bins:
         codes[there] = np.searchsorted(kinds, values[there])
         words = [str(column.in_own_units(kind)) for kind in kinds.tolist()]
         return Bins(codes, [(word, word) for word in words])
-    edges = _edges(values[there], round_ends=column.kind == "number")
+    edges = _edges(values[there]) if column.kind == "number" else _moments(column)
     codes[there] = np.clip(np.searchsorted(edges, values[there], "right") - 1, 0, edges.size - 2)
     ends = [in_words(column, edge) for edge in edges.tolist()]
     return Bins(codes, list(pairwise(ends)))
 
 
-def _edges(values: Floats, *, round_ends: bool) -> Floats:
-    """Return the ends of bins that cover all values; none of them is a value on purpose."""
+def _edges(values: Floats) -> Floats:
+    """Return round numbers as the ends of bins that cover all values."""
     low, high = float(values.min()), float(values.max())
-    if not round_ends:
-        beyond = (high - low) / (2 * MOST_BINS) or 1.0  # moments are far from infinite
-        return np.linspace(low - beyond, high + beyond, MOST_BINS + 1).astype(np.float64)
     whole = bool((values == np.round(values)).all())
     step = round_step(high / MOST_BINS - low / MOST_BINS)
     if whole:
@@ -57,6 +59,18 @@ def _edges(values: Floats, *, round_ends: bool) -> Floats:
     first = math.floor((low + offset) / step)
     last = math.floor((high + offset) / step) + 1
     return np.asarray((float(first) + np.arange(last - first + 1)) * step - offset, np.float64)
+
+
+def _moments(column: Column) -> Floats:
+    """Return round dates or times as the ends of bins that cover all of a column."""
+    per_second = 1.0 / seconds_of(column)
+    low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
+    least = (high - low) / MOST_BINS / per_second
+    step = next((each for each in ROUND_SECONDS if each >= least), YEAR * round_step(least / YEAR))
+    step = max(1, round(step * per_second))
+    first = (column.origin + int(low)) // step  # of what the values count from, exactly
+    last = (column.origin + int(high)) // step + 1
+    return np.array([each * step - column.origin for each in range(first, last + 1)], np.float64)
 
 
 def round_step(least: float) -> float:
@@ -81,6 +95,13 @@ def coarse(column: Column, value: float) -> float:
     return float(f"{round(value / step) * step:.12g}")
 
 
+def seconds_of(column: Column) -> float:
+    """Return how many seconds one is, in a column of dates, times or durations."""
+    unit = np.dtype("timedelta64[ns]" if column.dtype == "time" else column.dtype)
+    one = np.ones(1, unit.str.replace("M8", "m8"))
+    return float((one / np.timedelta64(1, "s"))[0])
+
+
 def is_duration(column: Column) -> bool:
     """Return whether a column holds times of day or durations, which are shown in hours."""
     return column.kind == "date" and not column.dtype.startswith("datetime")
@@ -93,8 +114,6 @@ def in_words(column: Column, value: float) -> Any:
     if column.kind == "number":
         return float(column.origin + value)
     if is_duration(column):
-        unit = "timedelta64[ns]" if column.dtype == "time" else column.dtype
-        hours = np.ones(1, unit) / np.timedelta64(1, "h")
-        return float((column.origin + value) * hours[0])
+        return (column.origin + value) * seconds_of(column) / 3600
     own = column.in_own_units(value)
     return own.isoformat() if hasattr(own, "isoformat") else str(own)

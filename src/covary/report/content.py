@@ -76,8 +76,10 @@ class Content(NamedTuple):
     facts: tuple[tuple[str, str], ...]
     warning: str
     headlines: tuple[Headline, ...]
+    chance: str
     lines: tuple[Line, ...]
     tested: bool
+    marked: bool
     meanings: tuple[str, ...]
     cards: tuple[Card, ...]
     figures: dict[str, Spec]
@@ -112,13 +114,16 @@ def gather(
         if on_progress is not None:
             on_progress("figures", rank, min(len(result), MOST_CARDS))
     figures["graph"] = whole.graph()
+    headlines = tuple(_headlines(result, cards))
     return Content(
         title=title,
         facts=_facts(result, searched, version),
         warning=_warning(result),
-        headlines=tuple(_headlines(result, cards)),
+        headlines=headlines,
+        chance=_chance(result, headlines),
         lines=tuple(_line(rank, each) for rank, each in enumerate(result, start=1)),
         tested=result.tests is not None,
+        marked=any(subspace.adds_nothing for subspace in result),
         meanings=tuple(result.explained()),
         cards=tuple(cards),
         figures=figures,
@@ -220,13 +225,25 @@ def _headlines(result: SearchResult, cards: Sequence[Card]) -> list[Headline]:
             sentence = f"{best.by} explain{'' if many else 's'} {best.share:.0%} of {best.target}"
         else:
             sentence = f"{card.title} vary together ({result.measure} = {shown(subspace.score)})"
-        if subspace.family_pvalue is not None:
-            sentence += f"; chance alone would do so with p = {shown(subspace.family_pvalue)}"
         if sentence not in [headline.sentence for headline in headlines]:
             headlines.append(Headline(sentence, card.rank))
         if len(headlines) == HEADLINES:
             break
     return headlines
+
+
+def _chance(result: SearchResult, headlines: Sequence[Headline]) -> str:
+    """Return in a sentence how likely such findings are in a table with nothing to find."""
+    if not headlines:
+        return "Nothing was found that chance alone could not have done."
+    pvalues = [result[headline.rank - 1].family_pvalue for headline in headlines]
+    known = [pvalue for pvalue in pvalues if pvalue is not None]
+    if len(known) < len(pvalues):
+        return "Not tested: any of these could be chance."
+    return (
+        f"In a table with nothing to find, a search like this one finds as much with p = "
+        f"{shown(max(known))}{' or less' if len(known) > 1 else ''}."
+    )
 
 
 def _facts(result: SearchResult, searched: Searched, version: str) -> tuple[tuple[str, str], ...]:
@@ -289,9 +306,9 @@ def _duration(seconds: float) -> str:
 
 def _warning(result: SearchResult) -> str:
     if not result.complete:
-        return "The search was interrupted: this is the best so far, there may be better sets."
+        return "The search was interrupted, or is still under way: there may be better sets."
     if result.tests is not None and not result.tests.complete:
-        return "Testing was interrupted: p-values are rough, or missing."
+        return "Testing was interrupted, or is still under way: p-values are rough, or missing."
     if result.tests is None and result.parameters["permutations"] > 0 and len(result):
         return "The search was interrupted before its sets were tested: any could be chance."
     return ""

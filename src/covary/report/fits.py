@@ -118,8 +118,11 @@ def _predicted(
     predicted = np.empty(x.size)
     for number in range(FOLDS):
         out = fold == number
-        predicted[out] = curve.through(x[~out], y[~out], x[out])
-    # A polynomial may go anywhere beyond the rows that it has seen.
+        seen = x[~out]
+        # A polynomial may go anywhere beyond the rows that it has seen: a single row far from all
+        # others must not decide between curves.
+        within = np.clip(x[out], seen.min(), seen.max())
+        predicted[out] = curve.through(seen, y[~out], within)
     return np.clip(predicted, 2 * y.min() - y.max(), 2 * y.max() - y.min())
 
 

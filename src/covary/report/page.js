@@ -16,9 +16,10 @@
       font: "system-ui, sans-serif",
       title: { color: text },
       axis: { labelColor: text, titleColor: text, gridColor: line, gridOpacity: 0.6, domainColor: line, tickColor: line },
-      legend: { labelColor: text, titleColor: text, symbolStrokeColor: dark() ? "#5b96dd" : "#3b78c2" },
+      legend: { labelColor: text, titleColor: text, symbolStrokeColor: dark() ? "#5b96dd" : "#4285d0" },
       view: { stroke: line },
       text: { color: text },
+      style: { halo: { stroke: dark() ? "#14181d" : "#ffffff", strokeWidth: 3, strokeOpacity: 0.8 } },
     };
   };
   // The rows of all figures stand on the page once; each figure takes its own.

@@ -238,7 +238,7 @@ class SetFigures:
     def counted(self) -> str:
         """Return in words which rows are counted, where none is drawn."""
         lacking = int(self._there[1].sum())
-        words = "The darker a cell, the more rows are in it; no row is on this page"
+        words = "Counts of rows; no row is on this page"
         return f"{words}; {lacking:,} rows lack a cell of these columns" if lacking else words
 
     def numeric_axes(self) -> list[tuple[str, str]]:

@@ -145,7 +145,7 @@ class RunFile:
                 if not self._schema():  # nobody else was faster
                     self._create(description)
         self._refuse_foreign()
-        self.refuse_other(description)
+        self._refuse_other(description)
         self._log_ahead()
 
     def _schema(self) -> dict[str, str]:
@@ -197,8 +197,12 @@ class RunFile:
         if execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise errors.damaged_run(self.path, "its pages do not fit together")
 
-    def refuse_other(self, description: Description) -> None:
-        """Refuse to go on with another search than the one of this file."""
+    def _refuse_other(self, description: Description) -> None:
+        if difference := self.difference(description):
+            raise errors.run_differs(self.path, difference)
+
+    def difference(self, description: Description) -> str:
+        """Return in words how the search of this file differs from another, or nothing."""
         facts = self.facts()
         missing = {*description.parameters, "rows", "versions"}.difference(facts)
         if missing or not isinstance(facts["versions"], dict):
@@ -207,9 +211,7 @@ class RunFile:
         if theirs != ours:
             raise errors.run_of_other_version(self.path, theirs, ours)
         difference = _different_table(facts["rows"], self.columns(), description)
-        difference = difference or _different_parameters(facts, description.parameters)
-        if difference:
-            raise errors.run_differs(self.path, difference)
+        return difference or _different_parameters(facts, description.parameters)
 
     def columns(self) -> list[tuple[str, str]]:
         """Return name and fingerprint of every column."""

@@ -17,6 +17,7 @@ MARGIN = (75, 30)
 MOST_WITH_NUMBERS = 40
 ARROW_AT = 0.6
 BESIDE = 13
+ABOVE, BELOW = -12, 14
 
 Places = dict[Hashable, tuple[float, float]]
 
@@ -39,7 +40,7 @@ def graph(names: Sequence[object], relations: Sequence[Relation], what: str) -> 
     lines = _lines(relations)
     places, width, height = _layout([(start, end) for start, end, _ in lines])
     columns = [
-        {"x": x, "y": y, "column": labels[node]}
+        {"x": x, "y": y, "column": labels[node], "side": _side(node, lines, places)}
         for node, (x, y) in places.items()
         if isinstance(node, int)
     ]
@@ -107,12 +108,15 @@ def graph(names: Sequence[object], relations: Sequence[Relation], what: str) -> 
             "mark": {"type": "circle", "size": 110, "color": BLUE, "opacity": 1},
             "encoding": {**here, "tooltip": [{"field": "column", "type": "nominal"}]},
         },
-        {
-            "data": {"values": columns},
-            "mark": {"type": "text", "dy": -12, "fontSize": 11, "limit": LABEL_LIMIT},
-            "encoding": {**here, "text": {"field": "column", "type": "nominal"}},
-        },
     ]
+    for side in (ABOVE, BELOW):
+        some = [column for column in columns if column["side"] == side]
+        words = {"type": "text", "dy": side, "fontSize": 11, "limit": LABEL_LIMIT}
+        text = {**here, "text": {"field": "column", "type": "nominal"}}
+        layers += [  # what is behind a name must not cross it out
+            {"data": {"values": some}, "mark": {**words, "style": style}, "encoding": text}
+            for style in ("halo", "label")
+        ]
     if len(relations) <= MOST_WITH_NUMBERS:
         numbers = [line for line in drawn if not line["together"]] + [
             {**square, "xt": square["x"] + 1.5 * BESIDE, "yt": square["y"]} for square in squares
@@ -180,6 +184,19 @@ def _between(start: tuple[float, float], end: tuple[float, float]) -> Spec:
         "yt": round(y + ARROW_AT * (y2 - y) - BESIDE * (x2 - x) / length, 1),
         "angle": round(math.degrees(math.atan2(y2 - y, x2 - x)), 1),
     }
+
+
+def _side(
+    node: Hashable, lines: Sequence[tuple[Hashable, Hashable, Relation]], places: Places
+) -> int:
+    """Return on which side of a node there is room for its name."""
+    x, y = places[node]
+    crowd = 0.0
+    for start, end, _ in lines:
+        if node in (start, end):
+            x2, y2 = places[end if start == node else start]
+            crowd += (y2 - y) / (math.dist((x, y), (x2, y2)) or 1.0)
+    return BELOW if crowd < 0 else ABOVE
 
 
 def _layout(lines: Sequence[tuple[Hashable, Hashable]]) -> tuple[Places, int, int]:

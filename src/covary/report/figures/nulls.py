@@ -39,7 +39,7 @@ def null_distribution(
                         "type": "quantitative",
                         "bin": {"binned": True},
                         "title": what,
-                        "scale": {"nice": False},
+                        "scale": {"nice": False, "padding": 8},
                     },
                     "x2": {"field": "to"},
                     "y": {"field": "count", "type": "quantitative", "title": "tables"},

@@ -14,7 +14,7 @@ SIDE_ALONE = 250
 ABREAST = 3
 CURVE = ORANGE
 # The middle of viridis, whose ends vanish on black or on white.
-TINTS = ["#4b63a8", "#21918c", "#7ad151"]
+TINTS = ["#6480d0", "#21918c", "#7ad151"]
 
 Scale = Literal["quantitative", "temporal", "ordinal"]
 # Which rows are marked without a brush, for those who have no mouse.
@@ -97,7 +97,8 @@ def of_counts(
         _counts(axes[one], axes[other], counts[one, other], pairs.get((one, other), Pair()), side)
         for one, other in combinations(range(len(axes)), 2)
     ]
-    return _together(panels, [axis.name for axis in axes], "Numbers of rows")
+    title = {"text": "The darker a cell, the more rows", "fontSize": 11, "anchor": "start"}
+    return {**_together(panels, [axis.name for axis in axes], "Numbers of rows"), "title": title}
 
 
 def _together(panels: Sequence[Spec], names: Sequence[object], what: str) -> Spec:
@@ -206,7 +207,7 @@ def _points(axes: Sequence[Axis], one: int, other: int, pair: Pair, side: int) -
 
 def _tinted(axis: Axis, tint: Tint) -> Spec:
     scale = {"domain": [tint.low, tint.high], "range": TINTS, "clamp": True}
-    legend = {"orient": "bottom", "gradientLength": 120, "gradientThickness": 8, "tickCount": 3}
+    legend = {"orient": "bottom", "gradientLength": 120, "gradientThickness": 8, "tickCount": 2}
     return {
         "field": axis.field,
         "type": "quantitative",

@@ -10,7 +10,7 @@ from covary.names import printable
 Spec = dict[str, Any]
 
 # Blue and orange differ for the colour-blind, on white and on black, and in grey.
-BLUE = "#3b78c2"
+BLUE = "#4285d0"
 ORANGE = "#d9730d"
 FADED = "#9aa3ad"
 LABEL_LIMIT = 160
