@@ -19,7 +19,6 @@
       legend: { labelColor: text, titleColor: text, symbolStrokeColor: dark() ? "#5b96dd" : "#4285d0" },
       view: { stroke: line },
       text: { color: text },
-      style: { halo: { stroke: dark() ? "#14181d" : "#ffffff", strokeWidth: 3, strokeOpacity: 0.8 } },
     };
   };
   // The rows of all figures stand on the page once; each figure takes its own.
@@ -29,12 +28,18 @@
     const own = rows.map((row) => Object.fromEntries(fields.map((field) => [field, points[field][row]])));
     return { ...figure, usermeta: undefined, data: { values: own } };
   };
+  const withHalo = (figure) => {
+    for (const { mark } of figure.layer ?? []) {
+      if (mark.style === "halo") mark.stroke = dark() ? "#14181d" : "#ffffff";
+    }
+    return figure;
+  };
   const height = ({ concat, columns, height: own }) =>
     concat ? Math.ceil(concat.length / columns) * (concat[0].height + 85) : own + 48;
   const drawn = new Map();
   const draw = (place) => {
     const options = { mode: "vega-lite", actions: false, renderer: "canvas", config: config(), loader: { http: false } };
-    const figure = withRows(figures[place.dataset.figure]);
+    const figure = withHalo(withRows(figures[place.dataset.figure]));
     const view = vegaEmbed(place, figure, options).then((result) => {
       place.dataset.drawn = dark() ? "dark" : "light";
       return result.view;

@@ -113,9 +113,11 @@ def graph(names: Sequence[object], relations: Sequence[Relation], what: str) -> 
         some = [column for column in columns if column["side"] == side]
         words = {"type": "text", "dy": side, "fontSize": 11, "limit": LABEL_LIMIT}
         text = {**here, "text": {"field": "column", "type": "nominal"}}
-        layers += [  # what is behind a name must not cross it out
-            {"data": {"values": some}, "mark": {**words, "style": style}, "encoding": text}
-            for style in ("halo", "label")
+        # What is behind a name must not cross it out; the page gives the halo its own colour.
+        halo = {"style": "halo", "stroke": "white", "strokeWidth": 3, "strokeOpacity": 0.8}
+        layers += [
+            {"data": {"values": some}, "mark": {**words, **more}, "encoding": text}
+            for more in (halo, {})
         ]
     if len(relations) <= MOST_WITH_NUMBERS:
         numbers = [line for line in drawn if not line["together"]] + [
