@@ -48,7 +48,7 @@ MAY_IMPORT = {
         "covary.__version__",
         "covary.results",  # for types only
         "covary.significance",  # for types only
-        "covary.api",
+        "covary.pairs",
         "covary.measures",
         "covary.prepare",
         "covary.table",
@@ -101,8 +101,16 @@ MAY_IMPORT = {
         "covary.runs",
         "covary.searching",
     },
+    "pairs": {
+        "numpy",
+        "covary.prepare",
+        "covary.measures",
+        "covary.strategies",
+        "covary.engines",
+    },
     "api": {
         "numpy",
+        "covary.pairs",
         "covary.table",
         "covary.prepare",
         "covary.measures",

@@ -216,6 +216,29 @@ def test_rows_are_marked_without_a_mouse(browser, report):
     assert page.complaints == []
 
 
+def test_every_row_is_in_one_quarter(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "quarters.html"
+    frame = pd.DataFrame({"x": np.arange(101.0), "few": np.repeat([0.0, 1.0], [71, 30])})
+    frame["y"] = frame["x"] + rng.normal(size=101)
+    covary.search(frame, max_size=2).report(path)
+    page = Page(browser, path)
+    for rank in (1, 2, 3):
+        page.figure(f"set{rank}")
+        card = page.view.locator(f"#set{rank}")
+        fields = card.locator("select[name=field] option").all()
+        for field in fields:
+            card.locator("select[name=field]").select_option(field.get_attribute("value"))
+            sizes = []
+            for part in "0123":
+                card.locator("select[name=part]").select_option(part)
+                told = card.locator("form.mark output").text_content()
+                sizes.append(int(told.removesuffix(" rows")))
+            name = field.text_content()
+            assert sum(sizes) == 101
+            assert sizes == ([71, 0, 30, 0] if name == "few" else [26, 25, 25, 25])
+
+
 def test_everything_that_can_be_pressed_is_reached_by_the_keyboard(browser, report):
     page = Page(browser, report)
     wanted = page.view.locator("a[href], button, input, select, [tabindex]").count()
@@ -279,12 +302,12 @@ def test_names_are_shown_as_text_and_nothing_runs(browser, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=120)
     data = {name: x + k * rng.normal(size=120) / 9 for k, name in enumerate(HOSTILE, start=1)}
-    words = [*HOSTILE[:4], "</script>"]
+    words = ["http://127.0.0.1:9/x.png", *HOSTILE[:3], "</script>"]
     codes = np.digitize(x, [-1, -0.3, 0.3, 1])
-    data["cells"] = pd.Categorical.from_codes(codes, words, ordered=True)
+    data["image"] = pd.Categorical.from_codes(codes, words, ordered=True)
     data["</script>"] = np.arange(120.0)
     path = tmp_path / "hostile.html"
-    found = covary.search(pd.DataFrame(data), max_size=2, top=28, permutations=19)
+    found = covary.search(pd.DataFrame(data), max_size=2, top=40, permutations=19)
     found.report(path, title=HOSTILE[1])
     page = Page(browser, path)
     page.everything()
@@ -295,7 +318,8 @@ def test_names_are_shown_as_text_and_nothing_runs(browser, tmp_path):
     assert page.view.title() == HOSTILE[1]
     page.keep("cards")
     # What pops up where the mouse is, is text as well.
-    for figure in ("heatmap", "graph", "set1"):
+    with_image = next(at for at, each in enumerate(found, start=1) if "image" in each.columns)
+    for figure in ("heatmap", "graph", f"set{with_image}"):
         place = page.figure(figure).locator("canvas")
         place.scroll_into_view_if_needed()
         box = place.bounding_box()

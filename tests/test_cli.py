@@ -183,7 +183,7 @@ def test_a_closed_output_is_no_error(table):
 
 
 def test_matrix_refuses_an_unknown_format_before_it_computes(covary_command, table, monkeypatch):
-    monkeypatch.setattr("covary.api.pairwise", lambda *a, **k: pytest.fail("computed first"))
+    monkeypatch.setattr("covary.pairs.pairwise", lambda *a, **k: pytest.fail("computed first"))
     code, _, err = covary_command("matrix", table, "-o", "scores.xlsx")
     assert code == 2
     assert "end the file in .csv or .parquet, not 'scores.xlsx'" in err

@@ -7,16 +7,21 @@ import json
 import os
 import re
 import sqlite3
+import subprocess
+import sys
 import warnings
 from contextlib import closing
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import covary
 from covary.report import page
-from test_figures import HOSTILE
+from covary.report.cells import binned
+from covary.table import read_table
+from test_figures import HOSTILE, rows_of
 
 pytest.importorskip("altair")
 pytest.importorskip("jinja2")
@@ -132,8 +137,10 @@ def test_a_search_toward_a_target_says_what_explains_it(table, tmp_path):
     found.report(path)
     shown = without_scripts(path.read_text(encoding="utf-8"))
     assert f"x explains {found[0].score:.0%} of square" in shown
-    panels = figures_of(path.read_text(encoding="utf-8"))["set1"]["concat"]
-    assert panels[-1]["layer"][-1]["encoding"]["y"].get("field") in ("c1", "y")
+    for rank in range(1, len(found) + 1):
+        panels = figures_of(path.read_text(encoding="utf-8"))[f"set{rank}"]["concat"]
+        marks = [layer for layer in panels[-1]["layer"] if layer["mark"]["type"] == "circle"]
+        assert marks[0]["encoding"]["y"]["field"] == "c1"  # square, the second column
     heat = figures_of(path.read_text(encoding="utf-8"))["heatmap"]["data"]["values"]
     scores = covary.matrix(table[["x", "square", "noise"]])
     assert len(heat) == 6
@@ -327,7 +334,7 @@ def test_another_table_is_refused(covary_command, table, run):
     table.drop(columns="noise").to_csv(run / "t.csv", index=False)
     code, _, err = covary_command("report", run / "t.covary", "-o", run / "out.html")
     assert code == 1
-    assert "its table has a column 'noise', which is not here" in err
+    assert "there is no column 'noise'" in err
     assert not (run / "out.html").exists()
 
 
@@ -365,12 +372,14 @@ def test_what_is_no_run_file_is_refused(covary_command, tmp_path, content, messa
     ("name", "value", "message"),
     [
         ("measure", '"udz"', "no measure"),
-        ("measure", "7", "no measure"),
+        ("measure", "7", "does not say what was searched"),
         ("measure_parameters", "[]", "does not say what was searched"),
         ("strategy_parameters", '{"beam": "x"}', "beam must be"),
-        ("target", '"nowhere"', "does not say what was searched"),
-        ("tests", "[]", "does not say what was searched"),
-        ("top", '"many"', "top must be"),
+        ("target", '"nowhere"', "there is no column 'nowhere'"),
+        ("tests", "[]", "does not say what was tested"),
+        ("top", '"many"', "does not say what was searched"),
+        ("top", "-1", "top must be"),
+        ("left_out", '[[1], "x", {"a": 1}]', ""),
         ("versions", '{"covary": "9.9"}', "was written by covary 9.9"),
         ("started", '"yesterday"', ""),
         ("table", "[1]", "holds scores, not the table"),
@@ -446,3 +455,221 @@ def test_large_and_small_numbers_have_a_page(tmp_path, unit, rows):
     found.report(tmp_path / "out.html", rows=rows)
     figure = figures_of((tmp_path / "out.html").read_text(encoding="utf-8"))["set1"]
     assert figure["concat"][0]["title"]["text"].startswith("polynomial of degree 2, R² = 1.000")
+
+
+def test_categories_keep_their_order(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    words = ["none", "low", "medium", "high"]
+    codes = np.digitize(x, [-1, 0, 1])
+    frame = pd.DataFrame({"x": x, "much": pd.Categorical.from_codes(codes, words, ordered=True)})
+    for rows in (True, False):
+        covary.search(frame).report(tmp_path / "out.html", rows=rows)
+        figures = figures_of((tmp_path / "out.html").read_text(encoding="utf-8"))
+        sorts = [
+            encoding["sort"]
+            for layer in figures["set1"]["concat"][0]["layer"]
+            for encoding in layer["encoding"].values()
+            if isinstance(encoding, dict) and encoding.get("type") == "ordinal"
+        ]
+        assert sorts in ([words], [words[::-1]])  # across, or upwards
+
+
+def test_a_curve_goes_through_its_points_wherever_they_are():
+    x = np.arange(200, dtype=np.int64)
+    frame = pd.DataFrame({"a": 2**60 + x * 1000, "b": 1.7e9 + x})
+    for columns in (["a", "b"], ["b", "a"]):
+        figure = covary.search(frame[columns])[0].plot.projections().to_dict()
+        (curve,) = (
+            rows_of(figure, layer)
+            for layer in figure["concat"][0]["layer"]
+            if layer["mark"]["type"] == "line"
+        )
+        for axis in ("x", "y"):
+            titles = [layer["encoding"].get(axis, {}) for layer in figure["concat"][0]["layer"]]
+            field = next(title["field"] for title in titles if "title" in title)
+            points = [row[field] for row in rows_of(figure, figure)]
+            along = [point[axis] for point in curve]
+            reach = max(points) - min(points)
+            assert min(along) == pytest.approx(min(points), abs=reach / 100)
+            assert max(along) == pytest.approx(max(points), abs=reach / 100)
+            assert len(set(along)) > 90
+
+
+def test_plain_dates_are_midnight_where_one_is():
+    days = pd.date_range("2020-01-01", periods=200).date
+    frame = pd.DataFrame({"day": pd.array(days, dtype="object"), "n": np.arange(200.0)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        figure = covary.search(pl.from_pandas(frame))[0].plot.projections().to_dict()
+    cells = [row["c0"] for row in rows_of(figure, figure)]
+    assert min(cells) == "2020-01-01T00:00:00"
+
+
+def test_what_a_clock_showed_is_what_is_shown():
+    moments = pd.date_range("2020-01-01 12:00", periods=200, freq="D", tz="America/Los_Angeles")
+    frame = pd.DataFrame({"when": moments, "n": np.arange(200.0)})
+    figure = covary.search(frame)[0].plot.projections().to_dict()
+    cells = [row["c0"] for row in rows_of(figure, figure)]
+    assert min(cells) == "2020-01-01T12:00:00"
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_short_durations_have_bins(unit):
+    waits = pd.Series(np.arange(700)).astype(f"timedelta64[{unit}]")
+    (column,) = read_table(pd.DataFrame({"wait": waits})).columns
+    assert 10 <= len(binned(column).ends) <= 23
+
+
+def test_a_measure_below_zero_has_shades_from_zero():
+    x = np.random.default_rng(0).normal(size=(100, 3))
+    figure = covary.search(x, measure="xi").plot.heatmap().to_dict()
+    low, high = figure["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    assert low == 0
+    assert high > 0
+
+
+# ---------------------------------------------------------------- more without rows
+
+
+def test_neither_words_nor_whole_numbers_are_told_without_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 95, 300)
+    frame = pd.DataFrame(
+        {
+            "age": age,
+            "income": age * 1000 + rng.integers(0, 30_000, 300),
+            "id": 2**60 + rng.permutation(300) * 1_000_003,
+            "phone": ["12"] * 299 + ["Dr. Meier"],
+        }
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    path = tmp_path / "out.html"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = covary.search(tmp_path / "t.csv", max_size=3, strategy="exhaustive")
+    found.report(path, rows=False)
+    text = path.read_text(encoding="utf-8")
+    assert "Dr. Meier" not in text
+    assert "phone (text)" in text
+    told = texts(data_of(text)["figures"])
+    numbers = {number for number in told if isinstance(number, int | float)}
+    assert not numbers & set(frame["income"].tolist())
+    assert not numbers & {float(each) for each in frame["id"].tolist()}
+    for cuts in re.findall(r"best cut at ([^<;]*)", text):
+        for cut in cuts.split(", "):
+            assert cut == "..." or not float(cut).is_integer()
+
+
+# ---------------------------------------------------------------- nothing is lost
+
+
+def test_a_page_takes_the_place_of_nothing_it_is_about(covary_command, run, monkeypatch):
+    monkeypatch.chdir(run)
+    before = {name: (run / name).read_bytes() for name in ("t.covary", "t.csv")}
+    os.symlink(run / "t.covary", run / "link.html")
+    os.rename(run / "own.html", run / "page.html")
+    attempts = [
+        ["report", "t.covary", "-o", "t.covary"],
+        ["report", "t.covary", "-o", "t.csv"],
+        ["report", "t.covary", "-o", "link.html"],
+        ["search", "t.csv", "--report", "t.csv"],
+        ["search", "t.csv", "--run", "t.covary", "--resume", "--report", "t.covary"],
+    ]
+    for arguments in attempts:
+        code, _, err = covary_command(*arguments)
+        assert code == 1
+        assert "name another file for it" in err
+    assert {name: (run / name).read_bytes() for name in before} == before
+
+
+@pytest.mark.parametrize("page", ["nowhere/out.html", "."])
+def test_a_page_that_cannot_be_written_is_refused_before_the_search(
+    covary_command, table, tmp_path, monkeypatch, page
+):
+    monkeypatch.chdir(tmp_path)
+    table.to_csv("t.csv", index=False)
+    monkeypatch.setattr("covary.searching.Search.run", lambda *_: pytest.fail("searched first"))
+    code, _, err = covary_command("search", "t.csv", "--report", page)
+    assert code == 1
+    assert "cannot write" in err
+
+
+def test_a_page_goes_through_a_link_and_into_a_pipe(table, tmp_path):
+    found = covary.search(table[["x", "square"]])
+    (tmp_path / "real.html").write_text("before")
+    os.symlink(tmp_path / "real.html", tmp_path / "link.html")
+    found.report(tmp_path / "link.html")
+    assert (tmp_path / "link.html").is_symlink()
+    assert "explains" in (tmp_path / "real.html").read_text(encoding="utf-8")
+    found.report("/dev/null")
+    assert not os.path.isfile("/dev/null")
+    with pytest.raises(covary.CovaryError, match=r"cannot write /dev/full: No space left"):
+        found.report("/dev/full")
+
+
+KILLED = """
+import os, sys, covary, numpy as np, signal
+def stop(stage, done, total):
+    if stage == "sets of 3" and done > 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+covary.search(sys.argv[1], max_size=3, run=sys.argv[2], on_progress=stop)
+"""
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_killed_run_is_read_as_it_is(covary_command, tmp_path, writable):
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    path = folder / "t.covary"
+    np.savetxt(
+        folder / "t.csv",
+        rng.normal(size=(300, 12)),
+        delimiter=",",
+        header="a,b,c,d,e,f,g,h,i,j,k,l",
+        comments="",
+    )
+    subprocess.run([sys.executable, "-c", KILLED, folder / "t.csv", path], check=False)
+    before = {name: (folder / name).read_bytes() for name in os.listdir(folder)}
+    assert "t.covary-wal" in before
+    if not writable:
+        folder.chmod(0o500)
+    code, out, _ = covary_command("report", path, "-o", tmp_path / "out.html")
+    folder.chmod(0o700)
+    assert code == 0
+    assert "interrupted" in out
+    text = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "The search was interrupted, or is still under way" in text
+    assert len(figures_of(text)["heatmap"]["data"]["values"]) == 12 * 11
+    left = {name: (folder / name).read_bytes() for name in os.listdir(folder)}
+    same = set(before) - {"t.covary-shm"}  # where SQLite notes who is reading
+    assert {name: left[name] for name in same} == {name: before[name] for name in same}
+
+
+def test_a_run_killed_while_sifting_says_so(covary_command, table, tmp_path):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    path = tmp_path / "t.covary"
+    covary_command("search", tmp_path / "t.csv", "--sift", "--run", path)
+    with closing(sqlite3.connect(path)) as connection:
+        for each in ("increments", "subspaces"):
+            connection.execute(f"DELETE FROM {each}")
+        connection.execute("DELETE FROM run WHERE name = 'finished'")
+        connection.commit()
+    assert covary_command("report", path, "-o", tmp_path / "out.html")[0] == 0
+    text = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "The search was interrupted, or is still under way" in text
+    assert re.search(r"<dt>Searched</dt><dd>[-0-9]+ [:0-9]+ UTC</dd>", text)
+
+
+def test_a_column_that_was_not_searched_may_hold_anything(covary_command, table, tmp_path):
+    table.assign(more=np.inf).to_csv(tmp_path / "t.csv", index=False)
+    path = tmp_path / "t.covary"
+    columns = ["--columns", "x,square"]
+    assert covary_command("search", tmp_path / "t.csv", *columns, "--run", path)[0] == 0
+    assert covary_command("report", path, "-o", tmp_path / "out.html")[0] == 0
+
+
+def test_a_title_is_text_of_any_kind(table, tmp_path):
+    covary.search(table[["x", "square"]]).report(tmp_path / "out.html", title="t\udcff\x1b")
+    assert "<title>t\\udcff\\x1b</title>" in (tmp_path / "out.html").read_text(encoding="utf-8")

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from covary import errors
-from covary.engines import Threads, find_engine
+from covary.engines import find_engine
 from covary.measures import Explanation, Measure, all_measures, find_measure, find_seeded
 from covary.names import DEFAULT_MEASURE
-from covary.prepare import Prepared, prepare
+from covary.pairs import pairwise
+from covary.prepare import prepare
 from covary.results import SearchResult, TestResult
 from covary.searching import plan_search
-from covary.strategies import Exhaustive, Strategy, find_strategy
+from covary.strategies import Strategy, find_strategy
 from covary.table import label_matrix, labels_of
 from covary.testing import plan_test
 
@@ -376,39 +374,3 @@ def _measure(
         if name not in known and errors.is_misspelt(name, keywords):
             raise errors.unknown_keyword(function.__name__, name, keywords)
     return found.with_parameters(parameters)
-
-
-def pairwise(
-    prepared: Prepared,
-    measure: Measure,
-    *,
-    n_jobs: int | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> npt.NDArray[np.float64]:
-    """Return the scores of all pairs of prepared columns as a square array."""
-    n_columns = len(prepared.names)
-    measure.check(prepared, 2)
-    scores = np.diag(np.where(prepared.entropies > 0, measure.of_itself, 0.0))
-    batches = (batch.sets for batch in Exhaustive(max_size=2).batches(n_columns))
-    done, total = 0, n_columns * (n_columns - 1) // 2
-    for pairs, found in score_pairs(prepared, measure, batches, n_jobs=n_jobs):
-        scores[pairs[:, 0], pairs[:, 1]] = scores[pairs[:, 1], pairs[:, 0]] = found
-        done += len(found)
-        if on_progress is not None:
-            on_progress(done, total)
-    return scores
-
-
-def score_pairs(
-    prepared: Prepared,
-    measure: Measure,
-    batches: Iterable[npt.NDArray[np.int32]],
-    *,
-    n_jobs: int | None = None,
-) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]]:
-    """Yield pairs of prepared columns and their scores, a few at a time and in any order."""
-    scorer = measure.any_scorer(prepared, None)
-    with Threads(n_jobs).session(scorer.shared) as session:
-        for pairs in batches:
-            for which, found in scorer.score(pairs, session.run):
-                yield pairs[which], found

@@ -441,6 +441,14 @@ def not_tested() -> CovaryError:
     return CovaryError("this set was not tested: search with permutations=999")
 
 
+def would_overwrite(path: object) -> CovaryError:
+    return CovaryError(f"the page would overwrite {_one_line(path)}: name another file for it")
+
+
+def nothing_to_draw() -> CovaryError:
+    return CovaryError("there is nothing to draw: no pair of columns scores above 0")
+
+
 def no_table_to_draw() -> CovaryError:
     return CovaryError(
         "this result has left its table behind (it was copied or sent): search again to draw it"

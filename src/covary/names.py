@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 DEFAULT_MEASURE = "uds-chance"
 
@@ -20,6 +21,23 @@ def printable(name: object) -> str:
         repr(char)[1:-1] if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char
         for char in str(name)
     )
+
+
+def told_apart(values: Sequence[object]) -> list[str]:
+    """Return values as text, numbers with five digits or as many as tell them apart.
+
+    Examples
+    --------
+    >>> told_apart([0.123456, 7.0]), told_apart([1013300.0, 1013301.0])
+    (['0.12346', '7'], ['1013300', '1013301'])
+
+    """
+    texts: list[str] = []
+    for digits in range(5, 18):
+        texts = [f"{v:.{digits}g}" if isinstance(v, float) else str(v) for v in values]
+        if len(set(texts)) == len(set(values)):
+            break
+    return texts
 
 
 def shown(number: float) -> str:

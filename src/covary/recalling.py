@@ -14,9 +14,21 @@ from covary import errors
 from covary.engines import Engine, Session
 from covary.measures import find_measure
 from covary.runs import RunFile
-from covary.searching import Search, plan_search, storable
+from covary.searching import Search, plan_search
 from covary.strategies import find_strategy
 from covary.table import read_table
+
+# What a run file says of its search, and what kind of thing that is.
+EXPECTED = {
+    "measure": str,
+    "measure_parameters": dict,
+    "strategy": str,
+    "strategy_parameters": dict,
+    "target": str | None,
+    "top": int,
+    "prune": bool,
+    "sift": bool,
+}
 
 
 def recall_search(
@@ -34,14 +46,13 @@ def recall_search(
         source = table if table is not None else _source(path, facts.get("table"))
         wanted = [name for name, _ in kept.columns()]
         search = _planned(path, facts, source, wanted)
-        search.source = os.fspath(source)
         if difference := kept.difference(search.description()):
             raise errors.not_the_table_of_run(source, path, difference)
         kept.bounds = search.measure.bounds
         with suppress(_NotKnownError):
             search.run(_Memory(), kept)
-        search.started = _moment(facts.get("started"), search.started)
-        search.finished = _moment(facts.get("finished"), search.finished)
+        search.started = _moment(facts.get("started"))
+        search.finished = _moment(facts.get("finished"))
     return search
 
 
@@ -78,37 +89,42 @@ def _planned(
     wanted: Sequence[str],
 ) -> Search:
     """Return the search that the run file describes."""
-    whole = read_table(source)
-    positions = {storable(name): at for at, name in enumerate(whole.names)}
-    for name in wanted:
-        if name not in positions:
-            difference = f"its table has a column '{name}', which is not here"
-            raise errors.not_the_table_of_run(source, path, difference)
-    table = whole.select([positions[name] for name in wanted])
-    if len(wanted) < len(positions):  # columns were named, none was left out
-        table = dataclasses.replace(table, left_out=())
+    for name, kind in EXPECTED.items():
+        if not isinstance(facts.get(name), kind):
+            raise errors.damaged_run(path, "it does not say what was searched")
+    tests = facts.get("tests", {"permutations": 0, "seed": 0})
+    if not (isinstance(tests, dict) and {"permutations", "seed"} <= set(tests)):
+        raise errors.damaged_run(path, "it does not say what was tested")
     try:
-        tests = facts.get("tests", {"permutations": 0, "seed": 0})
-        target = facts["target"]
-        if target is not None:
-            target = whole.names[positions[storable(target)]]
-        return plan_search(
-            table,
-            measure=find_measure(facts["measure"], **facts["measure_parameters"]),
-            strategy=find_strategy(facts["strategy"], **facts["strategy_parameters"]),
-            target=target,
-            top=facts["top"],
-            prune=facts["prune"],
-            sift=facts["sift"],
-            permutations=tests["permutations"],
-            seed=tests["seed"],
-        )
-    except (KeyError, TypeError, AttributeError):
-        raise errors.damaged_run(path, "it does not say what was searched") from None
+        table = read_table(source, wanted)
+    except errors.ColumnError as error:
+        raise errors.not_the_table_of_run(source, path, str(error).rstrip(".")) from None
+    table = dataclasses.replace(table, left_out=_left_out(facts.get("left_out")))
+    search = plan_search(
+        table,
+        measure=find_measure(facts["measure"], **facts["measure_parameters"]),
+        strategy=find_strategy(facts["strategy"], **facts["strategy_parameters"]),
+        target=facts["target"],
+        top=facts["top"],
+        prune=facts["prune"],
+        sift=facts["sift"],
+        permutations=tests["permutations"],
+        seed=tests["seed"],
+    )
+    search.source = os.fspath(source)
+    return search
 
 
-def _moment(text: Any, otherwise: datetime) -> datetime:
+def _left_out(listed: Any) -> tuple[tuple[str, str], ...]:
+    """Return which columns were left out, as far as the file tells."""
+    known = listed if isinstance(listed, list) else []
+    return tuple(
+        (str(each[0]), str(each[1])) for each in known if isinstance(each, list) and len(each) == 2
+    )
+
+
+def _moment(text: Any) -> datetime | None:
     try:
         return datetime.fromisoformat(text)
     except (TypeError, ValueError):
-        return otherwise
+        return None

@@ -242,7 +242,8 @@ class TestSummary:
 class SearchResult:
     """The best sets of a search, best first; ``str()`` lists them.
 
-    It has a length, can be indexed and iterated over.
+    It has a length, can be indexed and iterated over. It holds on to the table, for figures,
+    until it is copied or sent elsewhere.
 
     Parameters
     ----------
@@ -301,7 +302,7 @@ class SearchResult:
             What the page is called.
         rows : bool
             Whether rows of the table may be on the page, up to 500 per figure. If not, figures
-            show numbers of rows, and no cell of the table can be read off the page.
+            count the rows between round numbers; a count of 1 still tells that there is one.
         on_progress : callable, optional
             Told what is being done, how much of it is done, and how much there is.
         """

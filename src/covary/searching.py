@@ -104,7 +104,8 @@ class Search:
         if target is None and n_columns <= MOST_COLUMNS_OF_PAIRS:
             self.pairs = np.full((n_columns, n_columns), np.nan)
         self.source = source
-        self.started = self.finished = datetime.now(UTC)
+        self.started: datetime | None = None
+        self.finished: datetime | None = None
         self.increments = Increments(self)
         self.sifted: list[Found] | None = None
         if self.n_candidates is not None and self.n_candidates > MOST_SETS:
@@ -166,9 +167,9 @@ class Search:
                 return self._score(batch, scorer, session, kept, tell)
 
             self.strategy.run(len(self.others), self.fixed, score)
-        self.complete = True
         if self.sift:
             self._sift(engine, kept, on_progress)
+        self.complete = True
         if kept is not None:
             kept.keep_found(self.found())
         if self.permutations > 0 and self.found():
@@ -328,6 +329,11 @@ class Search:
             },
             bounds=self.measure.bounds,
             source=self.source,
+            left_out=[
+                # The reason may go on with a cell of the table: the kind will do.
+                (storable(name), storable(why.partition(",")[0]))
+                for name, why in self.prepared.table.left_out
+            ],
         )
 
 

@@ -48,9 +48,9 @@ PERMUTATIONS = 999
 @options.open_page
 def command(page: str, open_page: bool) -> None:
     """Search, test and report a real table: what covary does, in a minute."""
-    from covary.api import pairwise
     from covary.engines import Threads
     from covary.measures import find_measure
+    from covary.pairs import pairwise
     from covary.prepare import Prepared
     from covary.searching import Search
     from covary.strategies import Beam
@@ -120,5 +120,6 @@ def picture(found: SearchResult) -> Any:
 
 
 def picture_beside(page: str) -> str:
-    """Return where the picture goes."""
-    return str(Path(page).with_suffix(".png"))
+    """Return where the picture goes: never where the page is."""
+    beside = Path(page).with_suffix(".png")
+    return f"{page}.png" if beside == Path(page) else str(beside)

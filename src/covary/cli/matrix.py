@@ -51,8 +51,8 @@ def command(
       covary matrix wine.csv
       covary matrix wine.csv --measure uds -o scores.csv
     """  # noqa: D301
-    from covary.api import pairwise
     from covary.measures import find_measure
+    from covary.pairs import pairwise
     from covary.prepare import prepare
     from covary.table import label_matrix, write_table
 

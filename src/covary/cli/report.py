@@ -48,11 +48,14 @@ def command(
       covary report wine.covary -o wine.html --no-rows     to be sent to somebody
     """  # noqa: D301
     from covary.recalling import recall_search
+    from covary.report.page import check_page
 
     page = page or str(Path(run_file).with_suffix(".html").name)
+    check_page(page, run_file, table)
     with output.stages() as on_progress:
         with output.notices():
             search = recall_search(run_file, table)
+        check_page(page, search.source)
         result = search.result()
         if title is None and search.source is not None:
             title = f"What varies together in {Path(search.source).name}"

@@ -108,11 +108,14 @@ def command(
     """  # noqa: D301
     from covary.engines import find_engine
     from covary.measures import find_seeded
+    from covary.report.page import check_page
     from covary.searching import plan_search
     from covary.strategies import find_strategy
 
     if no_rows and report is None:
         raise click.UsageError("--no-rows is about the page: add --report FILE.html")
+    if report is not None:
+        check_page(report, file, run_file)
     if resume and run_file is None:
         raise click.UsageError("--resume needs --run FILE.covary, the run to go on with")
     found_engine = find_engine(engine, jobs)
@@ -147,15 +150,15 @@ def command(
         what = "while testing what was found" if search.complete else "this is the best so far"
         click.echo(f"covary: interrupted, {what}{where}", err=True)
     result = search.result()
-    if report is not None:
-        title = f"What varies together in {Path(file).name}"
-        with output.stages() as on_progress:
-            result.report(report, title, rows=not no_rows, on_progress=on_progress)
     if as_json:
         output.print_json(result.to_dict())
     else:
         print_result(result)
-        if report is not None:
+    if report is not None:
+        title = f"What varies together in {Path(file).name}"
+        with output.notices(), output.stages() as on_progress:
+            result.report(report, title, rows=not no_rows, on_progress=on_progress)
+        if not as_json:
             output.tell_page(report, open_it=False)
     return 130 if interrupted else 0
 

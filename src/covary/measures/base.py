@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from covary import errors
-from covary.names import printable
+from covary.names import printable, told_apart
 from covary.prepare import Prepared, prepare
 from covary.table import labels_of
 
@@ -79,7 +79,7 @@ class Step:
             words.append(f"{self.bins} bins")
         if len(self.alone) < 2:
             for column in (c for c in self.cuts if c in self.by and self.cuts[c]):
-                cuts = [f"{c:.5g}" if isinstance(c, float) else str(c) for c in self.cuts[column]]
+                cuts = told_apart(self.cuts[column])
                 if len(cuts) <= most or not self.alone:
                     where = ", ".join(cuts[:most] + ["..."] * (len(cuts) > most))
                     what = "best" if self.alone else printable(column)

@@ -9,16 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from covary.names import printable
 from covary.table import Column
 
 Floats = npt.NDArray[np.float64]
 
 MOST_BINS = 20
+FEWER_BINS = 12
 # Figures without rows tell numbers to this share of the column's range, less than a pixel.
 PRECISION = 1 / 500
 DAY = 86_400
 YEAR = 365 * DAY
-# Steps that people count time in; below a second there is nothing round to them.
+# Steps that people count time in, from a second to a year.
 ROUND_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, 43_200, DAY, 2 * DAY, 7 * DAY]
 ROUND_SECONDS += [14 * DAY, 30 * DAY, 91 * DAY, 182 * DAY, YEAR]
 
@@ -30,8 +32,8 @@ class Bins(NamedTuple):
     ends: list[tuple[Any, Any]]
 
 
-def binned(column: Column) -> Bins:
-    """Return a column in at most about 20 bins; a category has a bin per word."""
+def binned(column: Column, most: int = MOST_BINS) -> Bins:
+    """Return a column in about so many bins at most; a category has a bin per word."""
     values = column.values
     there = ~np.isnan(values)
     codes = np.full(values.size, -1)
@@ -40,37 +42,40 @@ def binned(column: Column) -> Bins:
     if column.kind in ("category", "boolean"):
         kinds = np.unique(values[there])
         codes[there] = np.searchsorted(kinds, values[there])
-        words = [str(column.in_own_units(kind)) for kind in kinds.tolist()]
+        words = [in_words(column, kind) for kind in kinds.tolist()]
         return Bins(codes, [(word, word) for word in words])
-    edges = _edges(values[there]) if column.kind == "number" else _moments(column)
+    edges = _edges(column, values[there], most)
     codes[there] = np.clip(np.searchsorted(edges, values[there], "right") - 1, 0, edges.size - 2)
     ends = [in_words(column, edge) for edge in edges.tolist()]
     return Bins(codes, list(pairwise(ends)))
 
 
-def _edges(values: Floats) -> Floats:
-    """Return round numbers as the ends of bins that cover all values."""
+def _edges(column: Column, values: Floats, most: int) -> Floats:
+    """Return round numbers, dates or times as the ends of bins that cover all values."""
     low, high = float(values.min()), float(values.max())
-    whole = bool((values == np.round(values)).all())
-    step = round_step(high / MOST_BINS - low / MOST_BINS)
-    if whole:
-        step = max(1.0, float(round(step)))
-    offset = 0.5 if whole else 0.0  # whole numbers lie in the middle of their bins
-    first = math.floor((low + offset) / step)
-    last = math.floor((high + offset) / step) + 1
-    return np.asarray((float(first) + np.arange(last - first + 1)) * step - offset, np.float64)
+    step = round_step(high / most - low / most)
+    if column.kind == "date":
+        step = _round_time(column, high / most - low / most)
+    elif not column.origin and not (values == np.round(values)).all():
+        first, last = math.floor(low / step), math.floor(high / step) + 1
+        return np.asarray((float(first) + np.arange(last - first + 1)) * step, np.float64)
+    # Round in what the column counts, not in what its values count from, and exactly so.
+    whole = max(1, round(step))
+    first, last = (column.origin + int(low)) // whole, (column.origin + int(high)) // whole + 1
+    ends = [each * whole - column.origin for each in range(first, last + 1)]
+    offset = 0.5 if column.kind == "number" else 0.0  # whole numbers lie between the ends
+    return np.array([end - offset for end in ends], np.float64)
 
 
-def _moments(column: Column) -> Floats:
-    """Return round dates or times as the ends of bins that cover all of a column."""
-    per_second = 1.0 / seconds_of(column)
-    low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
-    least = (high - low) / MOST_BINS / per_second
-    step = next((each for each in ROUND_SECONDS if each >= least), YEAR * round_step(least / YEAR))
-    step = max(1, round(step * per_second))
-    first = (column.origin + int(low)) // step  # of what the values count from, exactly
-    last = (column.origin + int(high)) // step + 1
-    return np.array([each * step - column.origin for each in range(first, last + 1)], np.float64)
+def _round_time(column: Column, least: float) -> float:
+    """Return a step that people count time in, of at least so much, in units of the column."""
+    seconds = seconds_of(column)
+    least *= seconds
+    if least < 1:
+        step = round_step(least)
+    else:
+        step = next((s for s in ROUND_SECONDS if s >= least), YEAR * round_step(least / YEAR))
+    return step / seconds
 
 
 def round_step(least: float) -> float:
@@ -89,10 +94,17 @@ def round_step(least: float) -> float:
 
 
 def coarse(column: Column, value: float) -> float:
-    """Return a number as exactly as a figure can show it, and no more."""
-    low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
+    """Return a number as exactly as a figure can show it, and no more.
+
+    One of a column of whole numbers lies half-way to the next.
+    """
+    values = column.values[~np.isnan(column.values)]
+    low, high = float(values.min()), float(values.max())
     step = round_step(high * PRECISION - low * PRECISION)
-    return float(f"{round(value / step) * step:.12g}")
+    if column.origin or (values == np.round(values)).all():
+        step = max(1.0, float(round(step)))
+        return math.floor(value / step) * step + step / 2
+    return min(max(float(f"{round(value / step) * step:.12g}"), -1.7e308), 1.7e308)
 
 
 def seconds_of(column: Column) -> float:
@@ -115,5 +127,13 @@ def in_words(column: Column, value: float) -> Any:
         return float(column.origin + value)
     if is_duration(column):
         return (column.origin + value) * seconds_of(column) / 3600
-    own = column.in_own_units(value)
-    return own.isoformat() if hasattr(own, "isoformat") else str(own)
+    return own_words(column.in_own_units(value))
+
+
+def own_words(value: Any) -> str:
+    """Return a date as JavaScript reads it, as its clock showed it, and other labels as text."""
+    if not hasattr(value, "isoformat"):
+        return printable(value)
+    clock = value.replace(tzinfo=None) if hasattr(value, "tzinfo") else value
+    # Without a time, JavaScript would take it for midnight in Greenwich.
+    return clock.isoformat() if hasattr(value, "hour") else f"{clock.isoformat()}T00:00:00"

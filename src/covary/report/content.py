@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from covary.names import shown
+from covary.names import printable, shown
 from covary.report.figures.style import Spec, label
 from covary.report.plots import SearchFigures, SetFigures
 from covary.report.searched import Searched
@@ -45,6 +45,7 @@ class Explained(NamedTuple):
 
     target: str
     by: str
+    several: bool
     share: float
     details: str
 
@@ -80,6 +81,7 @@ class Content(NamedTuple):
     lines: tuple[Line, ...]
     tested: bool
     marked: bool
+    arrows: bool
     meanings: tuple[str, ...]
     cards: tuple[Card, ...]
     figures: dict[str, Spec]
@@ -113,10 +115,12 @@ def gather(
         cards.append(_card(rank, subspace, result, of_set, with_rows, null is not None))
         if on_progress is not None:
             on_progress("figures", rank, min(len(result), MOST_CARDS))
-    figures["graph"] = whole.graph()
+    graph = whole.graph()
+    if graph is not None:
+        figures["graph"] = graph
     headlines = tuple(_headlines(result, cards))
     return Content(
-        title=title,
+        title=printable(title),
         facts=_facts(result, searched, version),
         warning=_warning(result),
         headlines=headlines,
@@ -124,6 +128,7 @@ def gather(
         lines=tuple(_line(rank, each) for rank, each in enumerate(result, start=1)),
         tested=result.tests is not None,
         marked=any(subspace.adds_nothing for subspace in result),
+        arrows=searched.measure.explains,
         meanings=tuple(result.explained()),
         cards=tuple(cards),
         figures=figures,
@@ -186,7 +191,7 @@ def _card(
         numbers=tuple(numbers),
         explained=tuple(_explained(subspace, result, of_set.steps(coarse=not with_rows))),
         remark=remark,
-        note=of_set.drawn() if with_rows else of_set.counted(),
+        note=(of_set.drawn() if with_rows else of_set.counted()) + of_set.undrawn(),
         figure=f"set{rank}",
         null=f"null{rank}" if tested else "",
         axes=tuple(of_set.numeric_axes()) if with_rows else (),
@@ -199,9 +204,17 @@ def _explained(subspace: Subspace, result: SearchResult, steps: Sequence[Step]) 
         others = [column for column in subspace.columns if column != result.target]
         if not 0.0 < subspace.score <= 1.0:
             return []
-        return [Explained(label(result.target), _all_of(others), subspace.score, "")]
+        return [
+            Explained(label(result.target), _all_of(others), len(others) > 1, subspace.score, "")
+        ]
     return [
-        Explained(label(step.target), _all_of(step.by), step.explained, step.details())
+        Explained(
+            label(step.target),
+            _all_of(step.by),
+            len(step.by) > 1,
+            step.explained,
+            step.details(),
+        )
         for step in steps
     ]
 
@@ -221,8 +234,8 @@ def _headlines(result: SearchResult, cards: Sequence[Card]) -> list[Headline]:
             continue
         best = max(card.explained, key=lambda explained: explained.share, default=None)
         if best is not None:
-            many = " and " in best.by
-            sentence = f"{best.by} explain{'' if many else 's'} {best.share:.0%} of {best.target}"
+            explain = "explain" if best.several else "explains"
+            sentence = f"{best.by} {explain} {best.share:.0%} of {best.target}"
         else:
             sentence = f"{card.title} vary together ({result.measure} = {shown(subspace.score)})"
         if sentence not in [headline.sentence for headline in headlines]:
@@ -234,6 +247,10 @@ def _headlines(result: SearchResult, cards: Sequence[Card]) -> list[Headline]:
 
 def _chance(result: SearchResult, headlines: Sequence[Headline]) -> str:
     """Return in a sentence how likely such findings are in a table with nothing to find."""
+    if result.scored == 0:
+        return "No set was scored."
+    if not headlines and result.tests is None:
+        return "No set scores above 0."
     if not headlines:
         return "Nothing was found that chance alone could not have done."
     pvalues = [result[headline.rank - 1].family_pvalue for headline in headlines]
@@ -257,7 +274,9 @@ def _facts(result: SearchResult, searched: Searched, version: str) -> tuple[tupl
         ("Search", f"{result.strategy} ({chosen}), {result.scored:,} sets scored"),
     ]
     if table.left_out:
-        facts.append(("Left out", "; ".join(f"{label(n)} ({why})" for n, why in table.left_out)))
+        # The reason may go on with a cell of the table: the kind will do.
+        kinds = [f"{label(name)} ({why.partition(',')[0]})" for name, why in table.left_out]
+        facts.append(("Left out", "; ".join(kinds)))
     constant = [
         searched.labels[at] for at, varies in enumerate(searched.prepared.varies) if not varies
     ]
@@ -289,11 +308,11 @@ def _facts(result: SearchResult, searched: Searched, version: str) -> tuple[tupl
         )
     else:
         facts.append(("Tests", "none: any of these sets could be chance (permutations=999)"))
-    if searched.started is not None and searched.finished is not None:
-        seconds = (searched.finished - searched.started).total_seconds()
-        facts.append(
-            ("Searched", f"{searched.started:%Y-%m-%d %H:%M} UTC, in {_duration(seconds)}")
-        )
+    if searched.started is not None:
+        when = f"{searched.started:%Y-%m-%d %H:%M} UTC"
+        if searched.finished is not None:
+            when += f", in {_duration((searched.finished - searched.started).total_seconds())}"
+        facts.append(("Searched", when))
     facts.append(("Written", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC by covary {version}"))
     return tuple(facts)
 

@@ -60,7 +60,10 @@ class _Polynomial:
         return "straight line" if self.degree == 1 else f"polynomial of degree {self.degree}"
 
     def through(self, x: Floats, y: Floats, at: Floats) -> Floats:
-        return np.asarray(np.polynomial.Polynomial.fit(x, y, self.degree)(at))
+        degree = min(self.degree, np.unique(x).size - 1)
+        if degree == 0:
+            return np.full(at.size, y.mean())
+        return np.asarray(np.polynomial.Polynomial.fit(x, y, degree)(at))
 
 
 class _Monotone:

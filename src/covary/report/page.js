@@ -36,9 +36,14 @@
   };
   const height = ({ concat, columns, height: own }) =>
     concat ? Math.ceil(concat.length / columns) * (concat[0].height + 85) : own + 48;
+  // Names and cells are text, whatever they are called: no picture, no heading, no link.
+  const formatTooltip = (value, text) => {
+    const line = ([name, cell]) => `<tr><td class="key">${text(name)}</td><td class="value">${text(cell)}</td></tr>`;
+    return `<table>${Object.entries(value).map(line).join("")}</table>`;
+  };
   const drawn = new Map();
   const draw = (place) => {
-    const options = { mode: "vega-lite", actions: false, renderer: "canvas", config: config(), loader: { http: false } };
+    const options = { mode: "vega-lite", actions: false, renderer: "canvas", config: config(), tooltip: { formatTooltip } };
     const figure = withHalo(withRows(figures[place.dataset.figure]));
     const view = vegaEmbed(place, figure, options).then((result) => {
       place.dataset.drawn = dark() ? "dark" : "light";
@@ -64,8 +69,11 @@
   const figureOf = (form) => form.closest("section").querySelector("[data-figure]");
   const quarter = (field, rows, part) => {
     const values = rows.map((row) => points[field][row]).filter((value) => value !== null).sort((a, b) => a - b);
-    const at = (share) => values[Math.min(values.length - 1, Math.floor(share * values.length))];
-    return { field, low: at(part / 4), high: part === 3 ? values.at(-1) : at((part + 1) / 4) };
+    // Equal values are in one quarter, that of the first of them.
+    const first = new Map();
+    values.forEach((value, at) => first.has(value) || first.set(value, Math.floor((4 * at) / values.length)));
+    const own = [...first].filter(([, quarter]) => quarter === part).map(([value]) => value);
+    return own.length ? { field, low: own[0], high: own.at(-1) } : { field, low: 1, high: 0 };
   };
   const mark = (form, view) => {
     const place = figureOf(form);
@@ -73,6 +81,11 @@
     const { rows } = figures[place.dataset.figure].usermeta;
     const none = { field: null, low: 0, high: 0 };
     const chosen = part.value === "" ? none : quarter(field.value, rows, Number(part.value));
+    const inside = rows.filter((row) => {
+      const value = points[field.value][row];
+      return value !== null && value >= chosen.low && value <= chosen.high;
+    });
+    form.querySelector("output").textContent = part.value === "" ? "" : `${inside.length} rows`;
     view.then((known) => known.signal("mark", chosen).runAsync());
   };
   for (const form of document.querySelectorAll("form.mark")) {
@@ -96,7 +109,7 @@
   });
   window.addEventListener("afterprint", () => {
     printing = false;
-    places.forEach(draw);
+    if (dark()) places.forEach(draw);
   });
   button.addEventListener("click", () => wear(!dark()));
   if (window.matchMedia("(prefers-color-scheme: dark)").matches) wear(true);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 from importlib import resources
@@ -10,6 +11,23 @@ from typing import Any
 from covary import errors
 from covary.report.content import Content
 from covary.table import whole_file
+
+
+def check_page(path: str | os.PathLike[str], *sources: str | os.PathLike[str] | None) -> None:
+    """Refuse a page that cannot be written, or that would take the place of what it is about.
+
+    Before anything is computed: the page comes last.
+    """
+    if any(importlib.util.find_spec(name) is None for name in ("jinja2", "vl_convert")):
+        raise errors.no_report()
+    whole = os.path.realpath(path)
+    if os.path.isdir(whole):
+        raise errors.unwritable(path, "it is a folder")
+    if not os.path.isdir(os.path.dirname(whole)):
+        raise errors.unwritable(path, "there is no such folder")
+    for source in sources:
+        if source is not None and os.path.realpath(source) == whole:
+            raise errors.would_overwrite(path)
 
 
 def render(content: Content) -> str:

@@ -17,7 +17,7 @@ from covary.report.figures.graph import Relation, graph
 from covary.report.figures.heatmap import heatmap
 from covary.report.figures.nulls import null_distribution
 from covary.report.figures.projections import Axis, Pair, Scale, Tint, of_counts, of_rows
-from covary.report.figures.style import Spec, label
+from covary.report.figures.style import Spec, label, rounded
 from covary.report.fits import Fit
 from covary.report.order import clustered
 from covary.report.searched import Searched, chosen_rows
@@ -35,6 +35,7 @@ SETS_EXPLAINED = 20
 ROWS_DRAWN = 500
 TINTED = (0.05, 0.95)
 MOST_AXES = 6
+MANY_AXES = 4
 
 
 class SearchPlots:
@@ -52,7 +53,10 @@ class SearchPlots:
 
     def graph(self) -> Any:
         """Return which columns explain which: the strongest pairs, and what takes three to see."""
-        return _chart(self._figures.graph())
+        figure = self._figures.graph()
+        if figure is None:
+            raise errors.nothing_to_draw()
+        return _chart(figure)
 
 
 class SetPlots:
@@ -110,12 +114,17 @@ class SearchFigures:
     def heatmap(self) -> Spec:
         order = clustered(self.scores)
         names = [self.names[at] for at in order]
-        return heatmap(names, self.scores[np.ix_(order, order)], self.searched.measure.name)
+        n_columns = len(self.searched.labels)
+        return heatmap(
+            names, self.scores[np.ix_(order, order)], self.searched.measure.name, n_columns
+        )
 
-    def graph(self) -> Spec:
-        explains = self.searched.measure.explains
-        what = "explained" if explains else self.searched.measure.name
-        return graph(self.names, [*self._pairs(), *self._together()], what)
+    def graph(self) -> Spec | None:
+        """Return the graph; None if there is nothing to draw."""
+        relations = [*self._pairs(), *self._together()]
+        measure = self.searched.measure
+        of = "" if measure.explains else measure.name
+        return graph(self.names, relations, of) if relations else None
 
     def _pairs(self) -> list[Relation]:
         """Return the strongest pairs that connect columns, from what explains to the explained.
@@ -136,7 +145,7 @@ class SearchFigures:
     def _directed(self, one: int, other: int, score: float) -> Relation:
         searched = self.searched
         pair = [searched.shown[one], searched.shown[other]]
-        order = searched.order(pair)
+        order = searched.measure.order_set(searched.prepared, pair)
         if order == pair[::-1]:
             one, other = other, one
         return Relation((one,), other, score, directed=bool(order))
@@ -169,8 +178,7 @@ class SetFigures:
     def order(self) -> list[int]:
         """The columns that are drawn, in the order in which they explain each other."""
         searched = self.searched
-        searched.explanation(self.columns)
-        order = searched.order(self.columns) or list(self.columns)
+        order = searched.order(self.columns)
         if searched.target is not None:
             order.remove(searched.target)
             return [*order[: MOST_AXES - 1], searched.target]
@@ -241,6 +249,13 @@ class SetFigures:
         words = "Counts of rows; no row is on this page"
         return f"{words}; {lacking:,} rows lack a cell of these columns" if lacking else words
 
+    def undrawn(self) -> str:
+        """Return in words how many columns are not drawn, if so."""
+        n_columns = len(self.columns)
+        if n_columns <= len(self.order):
+            return ""
+        return f"; {len(self.order)} of its {n_columns} columns are drawn"
+
     def numeric_axes(self) -> list[tuple[str, str]]:
         """Return field and name of the columns that are drawn as numbers."""
         return [
@@ -248,7 +263,8 @@ class SetFigures:
         ]
 
     def counts(self) -> Spec:
-        bins = [cells.binned(column) for column in self.table]
+        most = cells.MOST_BINS if len(self.table) < MANY_AXES else cells.FEWER_BINS
+        bins = [cells.binned(column, most) for column in self.table]
         counts = {
             (one, other): _cells(bins[one], bins[other])
             for one, other in combinations(range(len(bins)), 2)
@@ -266,7 +282,12 @@ class SetFigures:
 
     def _axes(self) -> list[Axis]:
         return [
-            Axis(_title(column, self.searched.labels[at]), f"c{at}", _scale(column))
+            Axis(
+                _title(column, self.searched.labels[at]),
+                f"c{at}",
+                _scale(column),
+                words=_words(column),
+            )
             for at, column in zip(self.order, self.table, strict=True)
         ]
 
@@ -284,7 +305,7 @@ class SetFigures:
                 fit = _coarse_fit(fit, table[one], table[other])
             where = cuts.get((table[one].name, table[other].name), ())
             if table[one].kind == "date" and not cells.is_duration(table[one]):
-                where = [cut.isoformat() for cut in where if hasattr(cut, "isoformat")]
+                where = [cells.own_words(cut) for cut in where if hasattr(cut, "isoformat")]
             elif table[one].kind != "number":
                 where = ()
             pairs[one, other] = Pair(fit, where, None if coarse else self._tint(one, other))
@@ -335,6 +356,14 @@ def _scale(column: Column) -> Scale:
     return "temporal" if column.kind == "date" else "ordinal"
 
 
+def _words(column: Column) -> list[str]:
+    """Return the words of a column in their order, those that occur."""
+    if _scale(column) != "ordinal":
+        return []
+    kinds = np.unique(column.values[~np.isnan(column.values)])
+    return [cells.in_words(column, kind) for kind in kinds.tolist()]
+
+
 def _title(column: Column, name: Any) -> Any:
     return f"{name} (hours)" if cells.is_duration(column) else name
 
@@ -342,23 +371,18 @@ def _title(column: Column, name: Any) -> Any:
 def _values(column: Column, rows: npt.NDArray[np.int64]) -> list[Any]:
     """Return cells as Vega-Lite takes them, numbers to as many digits as can be seen."""
     values = [cells.in_words(column, value) for value in column.values[rows].tolist()]
-    numbers = np.array([value for value in values if isinstance(value, float)])
-    if numbers.size == 0 or np.ptp(numbers) == 0:
-        return values
-    digits = int(np.clip(np.log10(np.abs(numbers).max() / np.ptp(numbers)) + 6, 6, 17))
-    return [float(f"{v:.{digits}g}") if isinstance(v, float) else v for v in values]
+    return rounded(values) if _scale(column) == "quantitative" else values
 
 
 def _cells(one: cells.Bins, other: cells.Bins) -> list[Spec]:
     """Return how many rows are in each cell that has any."""
     both = (one.codes >= 0) & (other.codes >= 0)
-    where, counts = np.unique(
-        np.stack([one.codes[both], other.codes[both]]), axis=1, return_counts=True
-    )
+    width = max(len(other.ends), 1)
+    counts = np.bincount(one.codes[both] * width + other.codes[both])
     listed = []
-    for (a, b), rows in zip(where.T.tolist(), counts.tolist(), strict=True):
-        (x, x2), (y, y2) = one.ends[a], other.ends[b]
-        listed.append({"x": x, "x2": x2, "y": y, "y2": y2, "rows": rows})
+    for cell in np.flatnonzero(counts).tolist():
+        (x, x2), (y, y2) = one.ends[cell // width], other.ends[cell % width]
+        listed.append({"x": x, "x2": x2, "y": y, "y2": y2, "rows": int(counts[cell])})
     return listed
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from covary.pairs import score_pairs
 from covary.report.fits import Fit, best_fit
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ Columns = tuple[int, ...]
 
 # More columns than these cannot be read in one figure: those of the best sets are shown.
 MOST_COLUMNS = 60
-ROWS_FITTED = 5_000
+ROWS_FITTED = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +66,22 @@ class Searched:
         return self._explanations[wanted]
 
     def order(self, columns: Sequence[int]) -> list[int]:
-        """Return the columns in the order in which they explain each other; empty if none."""
-        explained = self._explanations.get(tuple(columns))
-        if explained is None:
-            return self.measure.order_set(self.prepared, columns)
-        return [self.prepared.names.index(name) for name in explained.order]
+        """Return the columns in the order in which they explain each other, or as they are."""
+        explained = self.explanation(columns)
+        if explained is not None:
+            return [self.prepared.names.index(name) for name in explained.order]
+        return self.measure.order_set(self.prepared, columns) or list(columns)
 
     def fit(self, one: int, other: int) -> Fit | None:
-        """Return the curve through two columns that fits best, from at most 5,000 rows."""
+        """Return the curve through two columns that fits best, from at most 2,000 rows."""
         if (one, other) not in self._fits:
-            x, y = (self.prepared.table.columns[column].values for column in (one, other))
-            rows = chosen_rows(~(np.isnan(x) | np.isnan(y)), ROWS_FITTED, 0)
-            self._fits[one, other] = best_fit(x[rows], y[rows])
+            across, up = (self.prepared.table.columns[column] for column in (one, other))
+            there = ~(np.isnan(across.values) | np.isnan(up.values))
+            rows = chosen_rows(there, ROWS_FITTED, 0)
+            fit = best_fit(across.values[rows], up.values[rows])
+            if fit is not None:  # values count from an origin
+                fit = fit._replace(x=fit.x + across.origin, y=fit.y + up.origin)
+            self._fits[one, other] = fit
         return self._fits[one, other]
 
     @cached_property
@@ -105,8 +110,6 @@ class Searched:
         scores[constant] = scores[:, constant] = 0.0
         todo = np.argwhere(np.triu(np.isnan(scores), 1))
         if len(todo) and self.complete:
-            from covary.api import score_pairs
-
             done = 0
             unknown = np.ascontiguousarray(columns[todo])
             for pairs, found in score_pairs(self.prepared, self.measure, [unknown]):

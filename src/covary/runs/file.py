@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import sqlite3
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -66,6 +68,7 @@ class Description:
     versions : of covary, and of what its numbers come from
     bounds : what no score is below or above; it need not be told apart
     source : where the table was read from, if it was; it need not be told apart
+    left_out : columns that could not be used, and what they are; it need not be told apart
     """
 
     parameters: Mapping[str, Any]
@@ -74,6 +77,7 @@ class Description:
     versions: Mapping[str, str]
     bounds: tuple[float, float]
     source: str | None = None
+    left_out: Sequence[tuple[str, str]] = ()
 
 
 class RunFile:
@@ -120,17 +124,11 @@ class RunFile:
     @contextmanager
     def read(cls, path: str | os.PathLike[str]) -> Iterator[RunFile]:
         """Open a copy of a run file, in memory: the file stays as it is."""
-        if not _look(path):
+        if not os.path.isfile(path) or not _look(path):
             raise errors.no_such_run(path)
         copy = sqlite3.connect(":memory:", isolation_level=None)
         with closing(copy), _told(path):
-            whole = Path(path).absolute()
-            # Beside an open database SQLite keeps a log, which only a writer clears away.
-            mode = "mode=rw" if os.access(whole.parent, os.W_OK) else "immutable=1"
-            address = f"{whole.as_uri()}?{mode}"
-            with closing(sqlite3.connect(address, timeout=PATIENCE_SECONDS, uri=True)) as there:
-                there.execute("PRAGMA trusted_schema = OFF")
-                there.backup(copy)
+            _copy(Path(path).absolute(), copy)
             run = cls(path, copy, (-math.inf, math.inf))
             copy.execute("PRAGMA trusted_schema = OFF")
             run._refuse_foreign()
@@ -174,6 +172,7 @@ class RunFile:
             "rows": description.rows,
             "versions": dict(description.versions),
             "table": description.source,
+            "left_out": [list(each) for each in description.left_out],
             "started": _now(),
         }
         self.connection.executemany(
@@ -417,6 +416,28 @@ def _look(path: str | os.PathLike[str]) -> bool:
     if begin and begin != BEGIN:
         raise errors.no_run_file(path)
     return bool(begin)
+
+
+def _copy(path: Path, copy: sqlite3.Connection) -> None:
+    """Copy a database without changing it or what lies beside it."""
+    log = path.with_name(f"{path.name}-wal")
+    if not (log.exists() and log.stat().st_size > 0):  # nobody is writing, nobody was killed
+        _back_up(path, "immutable=1", copy)
+        return
+    try:
+        _back_up(path, "mode=ro", copy)
+    except sqlite3.OperationalError:  # reading a log takes a file beside it, as SQLite does it
+        with tempfile.TemporaryDirectory(prefix="covary-") as folder:
+            for each in (path, log):
+                shutil.copy(each, folder)
+            _back_up(Path(folder) / path.name, "mode=rw", copy)
+
+
+def _back_up(path: Path, mode: str, copy: sqlite3.Connection) -> None:
+    address = f"{path.as_uri()}?{mode}"
+    with closing(sqlite3.connect(address, timeout=PATIENCE_SECONDS, uri=True)) as there:
+        there.execute("PRAGMA trusted_schema = OFF")
+        there.backup(copy)
 
 
 # What SQLite says when a file cannot be written, and what that means to a user.

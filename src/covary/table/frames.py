@@ -85,6 +85,10 @@ def series_column(series: nw.Series[Any], name: str) -> Column | str:
     zone = getattr(dtype, "time_zone", None)
     if zone is not None:
         series = series.dt.convert_time_zone("UTC")
+    elif (zone := getattr(getattr(native, "dtype", None), "tz", None)) is not None:
+        # pandas; narwhals does not know some of its dtypes
+        utc = native.dt.tz_convert("UTC").dt.tz_localize(None)
+        return array_column(utc.to_numpy(), name, zone=str(zone))
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return _category_column(native, dtype, name)
     if dtype == nw.String:

@@ -31,11 +31,13 @@ class Relation(NamedTuple):
     directed: bool = True
 
 
-def graph(names: Sequence[object], relations: Sequence[Relation], what: str) -> Spec:
+def graph(names: Sequence[object], relations: Sequence[Relation], measure: str = "") -> Spec:
     """Return columns as points, and arrows from what explains to what is explained.
 
-    What several columns explain only together is a square that they point to.
+    What several columns explain only together is a square that they point to. With the name of a
+    measure that does not explain, lines are its scores.
     """
+    what = measure or "explained"
     labels = distinct_labels(names)
     lines = _lines(relations)
     places, width, height = _layout([(start, end) for start, end, _ in lines])
@@ -134,7 +136,7 @@ def graph(names: Sequence[object], relations: Sequence[Relation], what: str) -> 
     return {
         "description": f"Graph of {len(columns)} columns and {len(relations)} relations between "
         f"them{together}",
-        "title": "What explains what",
+        "title": f"The strongest pairs by {measure}" if measure else "What explains what",
         "width": width,
         "height": height,
         "layer": layers,
@@ -163,9 +165,7 @@ def _lines(relations: Sequence[Relation]) -> list[tuple[Hashable, Hashable, Rela
 def _told(relation: Relation, labels: Sequence[str], what: str) -> Spec:
     """Return a relation in words and numbers."""
     by = " and ".join(labels[column] for column in relation.by)
-    percent = (
-        f"{relation.explained:.0%}" if relation.explained <= 1 else f"{relation.explained:.3g}"
-    )
+    percent = f"{relation.explained:.0%}" if what == "explained" else f"{relation.explained:.2f}"
     words = f"{by} {'->' if relation.directed or len(relation.by) > 1 else '-'} "
     words += f"{labels[relation.target]}: {relation.explained:.4f}"
     return {"explained": round(relation.explained, 4), "percent": percent, "words": words}

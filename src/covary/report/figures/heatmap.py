@@ -15,8 +15,13 @@ CELL_WITH_NUMBER = 34
 MOST_WITH_NUMBERS = 14
 
 
-def heatmap(names: Sequence[object], scores: npt.NDArray[np.float64], measure: str) -> Spec:
-    """Return a square of all scores, columns in the order of ``names``; NaN stays empty."""
+def heatmap(
+    names: Sequence[object], scores: npt.NDArray[np.float64], measure: str, n_columns: int
+) -> Spec:
+    """Return a square of all scores, columns in the order of ``names``; NaN stays empty.
+
+    ``n_columns`` is how many the table has, if not all are shown.
+    """
     labels = distinct_labels(names)
     cells = [
         {"row": labels[i], "column": labels[j], "score": round(float(scores[i, j]), 4)}
@@ -34,12 +39,12 @@ def heatmap(names: Sequence[object], scores: npt.NDArray[np.float64], measure: s
         {"field": "column", "type": "nominal", "title": "and"},
         {"field": "score", "type": "quantitative", "title": measure, "format": ".4f"},
     ]
-    shade = {"scheme": "viridis", "domainMin": 0}
+    highest = max((cell["score"] for cell in cells), default=0.0)  # type: ignore[type-var]
+    shade = {"scheme": "viridis", "domain": [0, highest if highest > 0 else 1], "clamp": True}  # type: ignore[operator]
     color = {"field": "score", "type": "quantitative", "title": measure, "scale": shade}
     layers: list[Spec] = [{"mark": {"type": "rect"}, "encoding": {"color": color}}]
     with_numbers = len(labels) <= MOST_WITH_NUMBERS
     if with_numbers:
-        highest = max((cell["score"] for cell in cells), default=0.0)  # type: ignore[type-var]
         on_light = {"test": f"datum.score > {highest} / 2", "value": "black"}
         layers.append(
             {
@@ -50,10 +55,11 @@ def heatmap(names: Sequence[object], scores: npt.NDArray[np.float64], measure: s
                 },
             }
         )
+    part = f" of {len(labels)} of {n_columns} columns" if len(labels) < n_columns else ""
     side = (CELL_WITH_NUMBER if with_numbers else CELL) * len(labels)
     return {
         "description": f"Heat map of the {measure} of all pairs of {len(labels)} columns",
-        "title": f"{measure} of all pairs",
+        "title": f"{measure} of all pairs{part}",
         "width": side,
         "height": side,
         "data": {"values": cells},

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
 from covary.names import shown
-from covary.report.figures.style import FADED, ORANGE, Spec
+from covary.report.figures.style import FADED, ORANGE, Spec, rounded
 
 BARS = 40
 
@@ -17,9 +19,10 @@ def null_distribution(
     """Return the evidence of permuted tables as bars, and that of the table itself as a line."""
     reach = (float(null.min()), max(float(null.max()), observed))
     counts, edges = np.histogram(null, bins=BARS, range=reach)
+    ends = rounded(edges.tolist())
     bars = [
-        {"from": float(f"{a:.5g}"), "to": float(f"{b:.5g}"), "count": int(k)}
-        for a, b, k in zip(edges, edges[1:], counts, strict=False)
+        {"from": a, "to": b, "count": k}
+        for (a, b), k in zip(pairwise(ends), counts.tolist(), strict=True)
         if k > 0
     ]
     words = f"p = {shown(pvalue)}: this table (line) and {null.size:,} permuted ones (bars)"
@@ -46,7 +49,7 @@ def null_distribution(
                 },
             },
             {
-                "data": {"values": [{"at": float(f"{observed:.5g}")}]},
+                "data": {"values": [{"at": float(f"{observed:.6g}")}]},
                 "mark": {"type": "rule", "color": ORANGE, "strokeWidth": 3},
                 "encoding": {"x": {"field": "at", "type": "quantitative"}},
             },

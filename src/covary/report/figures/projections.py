@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
-from covary.report.figures.style import BLUE, FADED, ORANGE, Spec, label
+from covary.report.figures.style import BLUE, FADED, ORANGE, Spec, label, rounded
 from covary.report.fits import Fit
 
 SIDE = 180
@@ -34,12 +34,14 @@ class Axis(NamedTuple):
     field : what it is called in the data of the figure
     scale : what its values are to Vega-Lite
     values : one per row, None if missing; empty where rows are counted
+    words : all values in their order, of a column of words
     """
 
     name: object
     field: str
     scale: Scale
     values: Sequence[Any] = ()
+    words: Sequence[str] = ()
 
 
 class Tint(NamedTuple):
@@ -130,9 +132,8 @@ def _panel(layers: list[Spec], pair: Pair, scale: Scale, side: int) -> Spec:
 
 
 def _curve(fit: Fit) -> Spec:
-    along = [
-        {"x": float(f"{x:.5g}"), "y": float(f"{y:.5g}")} for x, y in zip(fit.x, fit.y, strict=True)
-    ]
+    ends = zip(rounded(fit.x.tolist()), rounded(fit.y.tolist()), strict=True)
+    along = [{"x": x, "y": y} for x, y in ends]
     return {
         "data": {"values": along},
         "mark": {"type": "line", "color": CURVE, "strokeWidth": 2.5},
@@ -149,9 +150,11 @@ def _view(one: Axis, other: Axis) -> str:
 
 def _points(axes: Sequence[Axis], one: int, other: int, pair: Pair, side: int) -> Spec:
     across, down = axes[one], axes[other]
-    x, y = _encoding(across), _encoding(down)
+    x, y = _encoding(across), _encoding(down, upwards=True)
     marked = {"and": [{"param": "brush"}, IS_MARKED]}
-    tooltip = [{"field": "row", "type": "quantitative", "title": "row", "format": ",d"}]
+    tooltip = [
+        {"field": "row", "type": "quantitative", "title": "row of the table", "format": ",d"}
+    ]
     tooltip += [{"field": a.field, "type": a.scale, "title": label(a.name)} for a in axes]
     color: Spec = (
         {"value": BLUE} if pair.tint is None else _tinted(axes[pair.tint.axis], pair.tint)
@@ -217,8 +220,15 @@ def _tinted(axis: Axis, tint: Tint) -> Spec:
     }
 
 
-def _encoding(axis: Axis) -> Spec:
-    encoded: Spec = {"field": axis.field, "type": axis.scale, "title": label(axis.name)}
+def _encoding(axis: Axis, *, upwards: bool = False) -> Spec:
+    encoded: Spec = {
+        "field": axis.field,
+        "type": axis.scale,
+        "title": label(axis.name),
+        "axis": {"titleLimit": SIDE, "labelLimit": SIDE / 2, "labelOverlap": True},
+    }
+    if axis.scale == "ordinal":
+        encoded["sort"] = list(axis.words)[:: -1 if upwards else 1]
     if axis.scale == "quantitative":
         encoded["scale"] = {"zero": False, "nice": False, "padding": 6}
     return encoded
@@ -235,7 +245,7 @@ def _counts(one: Axis, other: Axis, cells: Sequence[Spec], pair: Pair, side: int
         "tooltip": [{"field": "rows", "type": "quantitative"}],
     }
     for channel, axis in (("x", one), ("y", other)):
-        encoding[channel] = {**_encoding(axis), "field": channel}
+        encoding[channel] = {**_encoding(axis, upwards=channel == "y"), "field": channel}
         if axis.scale != "ordinal":
             encoding[channel]["bin"] = {"binned": True}
             encoding[f"{channel}2"] = {"field": f"{channel}2"}

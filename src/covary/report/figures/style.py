@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from covary.names import printable
 
 Spec = dict[str, Any]
@@ -14,6 +16,16 @@ BLUE = "#4285d0"
 ORANGE = "#d9730d"
 FADED = "#9aa3ad"
 LABEL_LIMIT = 160
+
+
+def rounded(numbers: Sequence[float | None]) -> list[float | None]:
+    """Return numbers with as many digits as it takes to tell them apart in a figure."""
+    known = np.array([number for number in numbers if number is not None])
+    if known.size == 0:
+        return list(numbers)
+    reach, largest = float(known.max() / 2 - known.min() / 2), float(np.abs(known).max() / 2)
+    digits = 6 if reach == 0 else int(np.clip(np.log10(largest / reach) + 6, 6, 17))
+    return [None if number is None else float(f"{number:.{digits}g}") for number in numbers]
 
 
 def label(name: object) -> str:
