@@ -283,6 +283,19 @@ def test_a_page_in_print_has_all_figures_on_white(browser, report, tmp_path):
     assert page.complaints == []
 
 
+@pytest.mark.parametrize("width", [400, 1200])
+def test_nothing_is_wider_than_the_window(browser, report, tmp_path, width):
+    wide = np.random.default_rng(0).normal(size=(100, 70))
+    path = tmp_path / "wide.html"
+    covary.search(wide, max_size=2, top=3).report(path)
+    for each in (report, path):
+        page = Page(browser, each)
+        page.view.set_viewport_size({"width": width, "height": 900})
+        page.everything()
+        assert page.view.evaluate("document.documentElement.scrollWidth") <= width
+        page.keep(f"wide-{width}")
+
+
 def test_a_page_without_rows_draws_everything(browser, tmp_path):
     rng = np.random.default_rng(0)
     x, noise = rng.normal(size=(2, 200))

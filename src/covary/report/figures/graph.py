@@ -14,6 +14,7 @@ from covary.report.figures.style import BLUE, LABEL_LIMIT, ORANGE, Spec, distinc
 WIDTH = 900
 SPACING = 95
 MARGIN = (75, 30)
+MOST_AROUND = 8
 MOST_WITH_NUMBERS = 40
 ARROW_AT = 0.6
 BESIDE = 13
@@ -234,12 +235,25 @@ def _layout(lines: Sequence[tuple[Hashable, Hashable]]) -> tuple[Places, int, in
     return places, int(widest), int(top + row_height)
 
 
+def _lengths(network: Any) -> dict[tuple[Hashable, Hashable], float]:
+    """Give each line a length: of many around one node some go further, or names would collide."""
+    for one, other in network.edges:
+        network.edges[one, other]["length"] = 1.0
+    for hub in network:
+        around = [node for node in network[hub] if len(network[node]) == 1]
+        if len(around) > MOST_AROUND:
+            for at, node in enumerate(around):
+                network.edges[hub, node]["length"] = 1.0 + 0.8 * (at % 3)
+    return {(a, b): network.edges[a, b]["length"] for a, b in network.edges}
+
+
 def _spread(network: Any, nodes: Sequence[Hashable]) -> npt.NDArray[np.float64]:
     """Return places of connected nodes around the origin, the longer side lying flat."""
     import networkx as nx
 
-    found = nx.kamada_kawai_layout(network)
-    lengths = [math.dist(found[one], found[other]) for one, other in network.edges]
+    wanted = _lengths(network)
+    found = nx.kamada_kawai_layout(network, weight="length")
+    lengths = [math.dist(found[a], found[b]) / wanted[a, b] for a, b in network.edges]
     places = np.array([found[node] for node in nodes]) * (SPACING / np.median(lengths))
     places -= places.mean(axis=0)
     _, directions = np.linalg.eigh(places.T @ places)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from covary.report.figures.style import LABEL_LIMIT, Spec, distinct_labels
 
 CELL = 22
+MOST_WIDTH = 840
 CELL_WITH_NUMBER = 34
 MOST_WITH_NUMBERS = 14
 
@@ -56,7 +57,8 @@ def heatmap(
             }
         )
     part = f" of {len(labels)} of {n_columns} columns" if len(labels) < n_columns else ""
-    side = (CELL_WITH_NUMBER if with_numbers else CELL) * len(labels)
+    cell = CELL_WITH_NUMBER if with_numbers else min(CELL, MOST_WIDTH // max(len(labels), 1))
+    side = cell * len(labels)
     return {
         "description": f"Heat map of the {measure} of all pairs of {len(labels)} columns",
         "title": f"{measure} of all pairs{part}",
