@@ -17,11 +17,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager, redirect_stdout
 from pathlib import Path
-from unittest import mock
 
-from rich.console import Console
-
-from covary.cli import demo, output
+from covary.cli import demo
 
 HERE = Path(__file__).parent
 STATIC = HERE / "_static"
@@ -63,23 +60,9 @@ def _parts(picture: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def draw_demo() -> None:
-    """Draw what `covary demo` prints as an SVG picture of a terminal, and keep its own picture."""
-    console = Console(
-        record=True, width=122, force_terminal=True, highlight=False, file=io.StringIO()
-    )
-
-    def echo(text: str = "", **_: object) -> None:
-        console.out(text, highlight=False)
-
-    with (
-        mock.patch.object(output, "console", return_value=console),
-        mock.patch("click.echo", echo),
-    ):
+    """Keep the picture that `covary demo` draws."""
+    with redirect_stdout(io.StringIO()):
         demo.command.callback(page="covary-demo.html", open_page=False)
-    # Without outside fonts.
-    terminal = console.export_svg(title="covary demo")
-    terminal = re.sub(r"@font-face \{.*?\}\s*", "", terminal, flags=re.DOTALL)
-    keep("demo.svg", terminal.encode())
     keep("demo.png", Path("covary-demo.png").read_bytes())
 
 
