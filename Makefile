@@ -34,6 +34,7 @@ $(VENV)/.%: $(VENV)/.covary
 
 demo: $(VENV)/.report
 	$(BIN)/covary demo
+	@echo "(here, covary is $(BIN)/covary)"
 
 $(VENV)/.report: $(VENV)/.covary
 	$(BIN)/python -m pip install --quiet --editable ".[report]"

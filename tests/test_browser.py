@@ -175,6 +175,24 @@ def panels_beside(figure):
     return {"x": box["x"] + 260, "y": box["y"], "width": 440, "height": 220}
 
 
+@pytest.mark.parametrize("width", [400, 1200])
+@pytest.mark.parametrize("rank", [2, 11, 19])
+def test_a_link_leads_to_its_card_and_stays_there(browser, report, width, rank):
+    page = Page(browser, report)
+    page.view.set_viewport_size({"width": width, "height": 900})
+    page.view.click(f'#list a[href="#set{rank}"]')
+    page.view.locator(f'[data-figure="set{rank}"][data-drawn]').wait_for()
+    page.view.wait_for_timeout(700)
+    top = page.view.locator(f"#set{rank}").bounding_box()["y"]
+    header = page.view.locator("header").bounding_box()
+    covered = header["height"] if header["y"] >= 0 else 0
+    assert covered - 30 <= top <= covered + 60
+    page.view.mouse.wheel(0, 500)
+    page.view.wait_for_timeout(500)
+    assert page.view.locator(f"#set{rank}").bounding_box()["y"] < top - 300
+    assert page.complaints == []
+
+
 def test_a_brush_in_one_panel_marks_rows_in_all(browser, report):
     page = Page(browser, report)
     figure, _ = of_three(page)

@@ -157,6 +157,41 @@ def test_measures_that_explain_nothing_have_a_page(table, tmp_path, measure):
     assert f"vary together ({measure} = " in path.read_text(encoding="utf-8")
 
 
+def test_a_page_is_called_html(table, tmp_path, covary_command):
+    found = covary.search(table[["x", "square"]])
+    for name in ("out.pdf", "out.txt", "out.csv"):
+        with pytest.raises(covary.CovaryError, match=r"a page is HTML.*name it FILE\.html"):
+            found.report(tmp_path / name)
+    assert os.listdir(tmp_path) == []
+
+
+def test_findings_do_not_repeat_themselves(tmp_path):
+    rng = np.random.default_rng(0)
+    x, noise, more = rng.normal(size=(3, 500))
+    frame = pd.DataFrame({"x": x, "copy": x, "sum": x + noise, "other": noise + more / 3})
+    path = tmp_path / "out.html"
+    covary.search(frame, max_size=3).report(path)
+    page = without_scripts(path.read_text(encoding="utf-8"))
+    told = re.findall(r'<a href="#set\d+">(.*? explains? \d+% of .*?)</a>', page)
+    pairs = [re.sub(r" explains? \d+% of ", " -> ", each) for each in told]
+    assert len(pairs) == len(set(pairs)) == 5
+
+
+def test_a_finding_says_that_missing_cells_make_it(tmp_path):
+    rng = np.random.default_rng(0)
+    asked = rng.random(600) < 0.3
+    frame = pd.DataFrame(
+        {
+            "answer": np.where(asked, rng.normal(size=600), np.nan),
+            "paid": np.where(asked, 5 + rng.random(600), rng.random(600)),
+        }
+    )
+    path = tmp_path / "out.html"
+    covary.search(frame).report(path)
+    n_missing = int(frame["answer"].isna().sum())
+    assert f"mostly by where cells are missing ({n_missing:,})" in path.read_text("utf-8")
+
+
 def test_progress_is_told(table, tmp_path):
     told = []
     with warnings.catch_warnings():
@@ -433,6 +468,8 @@ def test_a_run_whose_tests_were_killed_has_a_page_that_says_so(covary_command, r
     assert covary_command("report", run / "t.covary", "-o", run / "out.html")[0] == 0
     text = (run / "out.html").read_text(encoding="utf-8")
     assert "Testing was interrupted" in text
+    assert "Not tested to the end" in text
+    assert "<dt>Corrected</dt><dd>not yet</dd>" in text
     assert "null1" in figures_of(text)
 
 

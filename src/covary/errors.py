@@ -441,6 +441,10 @@ def not_tested() -> CovaryError:
     return CovaryError("this set was not tested: search with permutations=999")
 
 
+def no_html_name(path: object) -> CovaryError:
+    return CovaryError(f"a page is HTML, which {_one_line(path)} does not say: name it FILE.html")
+
+
 def would_overwrite(path: object) -> CovaryError:
     return CovaryError(f"the page would overwrite {_one_line(path)}: name another file for it")
 

@@ -359,6 +359,18 @@ class SearchResult:
     def __str__(self) -> str:
         return "\n".join([self.summary(), *map(str, self.subspaces), *self.explained()])
 
+    def unfinished(self) -> str:
+        """Return in words what is missing, if the search has not come to its end."""
+        if not self.complete:
+            return "The search was interrupted, or is still under way: there may be better sets."
+        if self.tests is not None and not self.tests.complete:
+            return (
+                "Testing was interrupted, or is still under way: p is rough, the rest is missing."
+            )
+        if self.tests is None and self.parameters.get("permutations") and self.subspaces:
+            return "The search was interrupted before its sets were tested: any could be chance."
+        return ""
+
     def explained(self) -> list[str]:
         """Return in words, one line each, what the p-values mean, if there are any."""
         if self.tests is None:

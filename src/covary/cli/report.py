@@ -61,4 +61,6 @@ def command(
             title = f"What varies together in {Path(search.source).name}"
         result.report(page, title, rows=not no_rows, on_progress=on_progress)
     click.echo(result.summary())
+    if unfinished := result.unfinished():
+        click.echo(f"covary: note: {unfinished}", err=True)
     output.tell_page(page, open_page)

@@ -56,7 +56,7 @@ def _edges(column: Column, values: Floats, most: int) -> Floats:
     step = round_step(high / most - low / most)
     if column.kind == "date":
         step = _round_time(column, high / most - low / most)
-    elif not column.origin and not (values == np.round(values)).all():
+    elif not is_whole(column):
         first, last = math.floor(low / step), math.floor(high / step) + 1
         return np.asarray((float(first) + np.arange(last - first + 1)) * step, np.float64)
     # Round in what the column counts, not in what its values count from, and exactly so.
@@ -101,10 +101,16 @@ def coarse(column: Column, value: float) -> float:
     values = column.values[~np.isnan(column.values)]
     low, high = float(values.min()), float(values.max())
     step = round_step(high * PRECISION - low * PRECISION)
-    if column.origin or (values == np.round(values)).all():
+    if is_whole(column):
         step = max(1.0, float(round(step)))
         return math.floor(value / step) * step + step / 2
     return min(max(float(f"{round(value / step) * step:.12g}"), -1.7e308), 1.7e308)
+
+
+def is_whole(column: Column) -> bool:
+    """Return whether a column holds whole numbers only."""
+    values = column.values[~np.isnan(column.values)]
+    return bool(column.origin) or bool((values == np.round(values)).all())
 
 
 def seconds_of(column: Column) -> float:

@@ -48,6 +48,7 @@ class Explained(NamedTuple):
     several: bool
     share: float
     details: str
+    missing: int = 0
 
 
 class Card(NamedTuple):
@@ -122,7 +123,7 @@ def gather(
     return Content(
         title=printable(title),
         facts=_facts(result, searched, version),
-        warning=_warning(result),
+        warning=result.unfinished(),
         headlines=headlines,
         chance=_chance(result, headlines),
         lines=tuple(_line(rank, each) for rank, each in enumerate(result, start=1)),
@@ -214,6 +215,7 @@ def _explained(subspace: Subspace, result: SearchResult, steps: Sequence[Step]) 
             len(step.by) > 1,
             step.explained,
             step.details(),
+            step.missing,
         )
         for step in steps
     ]
@@ -227,18 +229,23 @@ def _all_of(names: Sequence[Any]) -> str:
 def _headlines(result: SearchResult, cards: Sequence[Card]) -> list[Headline]:
     """Return the findings in plain sentences, one for each of the first sets that count."""
     headlines: list[Headline] = []
+    told: set[tuple[str, str]] = set()
     for subspace, card in zip(result, cards, strict=False):
         if subspace.adds_nothing or subspace.score <= 0:
             continue
         if subspace.family_pvalue is not None and subspace.family_pvalue > SURE:
             continue
-        best = max(card.explained, key=lambda explained: explained.share, default=None)
-        if best is not None:
+        news = [each for each in card.explained if (each.by, each.target) not in told]
+        if news:
+            best = max(news, key=lambda explained: explained.share)
+            told.add((best.by, best.target))
             explain = "explain" if best.several else "explains"
             sentence = f"{best.by} {explain} {best.share:.0%} of {best.target}"
-        else:
+            if best.missing > result.rows / 2:
+                sentence += f", mostly by where cells are missing ({best.missing:,})"
+            headlines.append(Headline(sentence, card.rank))
+        elif not card.explained:
             sentence = f"{card.title} vary together ({result.measure} = {shown(subspace.score)})"
-        if sentence not in [headline.sentence for headline in headlines]:
             headlines.append(Headline(sentence, card.rank))
         if len(headlines) == HEADLINES:
             break
@@ -256,7 +263,8 @@ def _chance(result: SearchResult, headlines: Sequence[Headline]) -> str:
     pvalues = [result[headline.rank - 1].family_pvalue for headline in headlines]
     known = [pvalue for pvalue in pvalues if pvalue is not None]
     if len(known) < len(pvalues):
-        return "Not tested: any of these could be chance."
+        how = "Not tested" if result.tests is None else "Not tested to the end"
+        return f"{how}: any of these could be chance."
     return (
         f"In a table with nothing to find, a search like this one finds as much with p = "
         f"{shown(max(known))}{' or less' if len(known) > 1 else ''}."
@@ -299,13 +307,11 @@ def _facts(result: SearchResult, searched: Searched, version: str) -> tuple[tupl
                 f"tables searched, seed {tests.seed}",
             )
         )
-        facts.append(
-            (
-                "Corrected",
-                "q for all sets that were scored (Benjamini-Hochberg), family p for the whole "
-                "search (Westfall-Young)",
-            )
+        corrections = (
+            "q for all sets that were scored (Benjamini-Hochberg), family p for the whole search "
+            "(Westfall-Young)"
         )
+        facts.append(("Corrected", corrections if tests.complete else "not yet"))
     else:
         facts.append(("Tests", "none: any of these sets could be chance (permutations=999)"))
     if searched.started is not None:
@@ -321,13 +327,3 @@ def _duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-def _warning(result: SearchResult) -> str:
-    if not result.complete:
-        return "The search was interrupted, or is still under way: there may be better sets."
-    if result.tests is not None and not result.tests.complete:
-        return "Testing was interrupted, or is still under way: p-values are rough, or missing."
-    if result.tests is None and result.parameters["permutations"] > 0 and len(result):
-        return "The search was interrupted before its sets were tested: any could be chance."
-    return ""

@@ -41,12 +41,28 @@
     const line = ([name, cell]) => `<tr><td class="key">${text(name)}</td><td class="value">${text(cell)}</td></tr>`;
     return `<table>${Object.entries(value).map(line).join("")}</table>`;
   };
+  // Figures above it are drawn when one comes near: what a link led to shall stay where it is.
+  let goal = null;
+  const stay = () => goal?.scrollIntoView({ behavior: "instant" });
+  const follow = () => {
+    goal = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
+    stay();
+  };
+  window.addEventListener("hashchange", follow);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest('a[href^="#"]')) setTimeout(follow);
+  });
+  for (const leaves of ["wheel", "touchmove", "keydown", "mousedown"]) {
+    window.addEventListener(leaves, () => { goal = null; }, { passive: true });
+  }
   const drawn = new Map();
   const draw = (place) => {
     const options = { mode: "vega-lite", actions: false, renderer: "canvas", config: config(), tooltip: { formatTooltip } };
     const figure = withHalo(withRows(figures[place.dataset.figure]));
     const view = vegaEmbed(place, figure, options).then((result) => {
       place.dataset.drawn = dark() ? "dark" : "light";
+      place.style.minHeight = "";
+      stay();
       return result.view;
     });
     drawn.set(place, view);
@@ -161,4 +177,5 @@
   form.addEventListener("input", filter);
   for (const each of document.forms) each.addEventListener("submit", (event) => event.preventDefault());
   filter();
+  follow();
 })();

@@ -28,6 +28,8 @@ def check_page(path: str | os.PathLike[str], *sources: str | os.PathLike[str] | 
     for source in sources:
         if source is not None and os.path.realpath(source) == whole:
             raise errors.would_overwrite(path)
+    if os.path.splitext(path)[1].lower() not in ("", ".html", ".htm"):
+        raise errors.no_html_name(path)
 
 
 def render(content: Content) -> str:

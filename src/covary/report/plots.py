@@ -241,7 +241,8 @@ class SetFigures:
         if lacking[rows].any():
             some, those = int(lacking[rows].sum()), int(lacking.sum())
             words += f" as points, {some:,} of {those:,} that lack a cell as ticks at the edge"
-        return words
+        empty = complete.size - int(complete.sum()) - int(lacking.sum())
+        return f"{words}; {empty:,} rows lack all of these cells" if empty else words
 
     def counted(self) -> str:
         """Return in words which rows are counted, where none is drawn."""
@@ -287,6 +288,7 @@ class SetFigures:
                 f"c{at}",
                 _scale(column),
                 words=_words(column),
+                whole=column.kind == "number" and cells.is_whole(column),
             )
             for at, column in zip(self.order, self.table, strict=True)
         ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from covary import __version__
 from covary.report.content import OnStage, gather
-from covary.report.page import render, write
+from covary.report.page import check_page, render, write
 from covary.report.plots import known_table
 from covary.report.searched import Searched
 
@@ -25,6 +25,7 @@ def write_report(
     on_progress: OnStage | None = None,
 ) -> None:
     """Write the report on a search."""
+    check_page(path)
     content = gather(
         result,
         known_table(searched),

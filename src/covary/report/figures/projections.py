@@ -11,6 +11,7 @@ from covary.report.fits import Fit
 
 SIDE = 180
 SIDE_ALONE = 250
+FEW_CUTS = 8
 ABREAST = 3
 CURVE = ORANGE
 # The middle of viridis, whose ends vanish on black or on white.
@@ -35,6 +36,7 @@ class Axis(NamedTuple):
     scale : what its values are to Vega-Lite
     values : one per row, None if missing; empty where rows are counted
     words : all values in their order, of a column of words
+    whole : whether they are all whole numbers
     """
 
     name: object
@@ -42,6 +44,7 @@ class Axis(NamedTuple):
     scale: Scale
     values: Sequence[Any] = ()
     words: Sequence[str] = ()
+    whole: bool = False
 
 
 class Tint(NamedTuple):
@@ -117,7 +120,9 @@ def _panel(layers: list[Spec], pair: Pair, scale: Scale, side: int) -> Spec:
     title = ""
     if len(pair.cuts):
         cuts = {"values": [{"cut": cut} for cut in pair.cuts]}
-        mark = {"type": "rule", "color": FADED, "strokeDash": [3, 3]}
+        # Where there are many they must not hide the points.
+        width = 1.0 if len(pair.cuts) <= FEW_CUTS else 0.4
+        mark = {"type": "rule", "color": FADED, "strokeDash": [3, 3], "strokeWidth": width}
         at = {"x": {"field": "cut", "type": scale}}
         layers.insert(0, {"data": cuts, "mark": mark, "encoding": at})
     if pair.fit is not None:
@@ -229,6 +234,8 @@ def _encoding(axis: Axis, *, upwards: bool = False) -> Spec:
     }
     if axis.scale == "ordinal":
         encoded["sort"] = list(axis.words)[:: -1 if upwards else 1]
+    if axis.whole:
+        encoded["axis"]["tickMinStep"] = 1
     if axis.scale == "quantitative":
         encoded["scale"] = {"zero": False, "nice": False, "padding": 6}
     return encoded
