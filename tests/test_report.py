@@ -189,7 +189,11 @@ def test_a_finding_says_that_missing_cells_make_it(tmp_path):
     path = tmp_path / "out.html"
     covary.search(frame).report(path)
     n_missing = int(frame["answer"].isna().sum())
-    assert f"mostly by where cells are missing ({n_missing:,})" in path.read_text("utf-8")
+    told = f"answer explains .*% of paid, counting {n_missing:,} rows in which answer is missing"
+    assert re.search(told, path.read_text("utf-8"))
+    frame["paid"] = np.where(asked, frame["answer"] ** 2, np.nan)  # missing together: no news
+    covary.search(frame).report(path)
+    assert "rows in which" not in path.read_text("utf-8")
 
 
 def test_progress_is_told(table, tmp_path):

@@ -12,7 +12,6 @@ from covary.report.plots import SearchFigures, SetFigures
 from covary.report.searched import Searched
 
 if TYPE_CHECKING:
-    from covary.measures import Step
     from covary.results import SearchResult, Subspace
 
 OnStage = Callable[[str, int, int], None]
@@ -41,14 +40,17 @@ class Line(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """How much of a column is explained, by what, and how."""
+    """How much of a column is explained, by what, and how.
+
+    ``from_missing`` is how many of its rows lack what explains it, if that is most of them.
+    """
 
     target: str
     by: str
     several: bool
     share: float
     details: str
-    missing: int = 0
+    from_missing: int = 0
 
 
 class Card(NamedTuple):
@@ -190,7 +192,7 @@ def _card(
         rank=rank,
         title=", ".join(label(column) for column in subspace.columns),
         numbers=tuple(numbers),
-        explained=tuple(_explained(subspace, result, of_set.steps(coarse=not with_rows))),
+        explained=tuple(_explained(subspace, result, of_set, with_rows)),
         remark=remark,
         note=(of_set.drawn() if with_rows else of_set.counted()) + of_set.undrawn(),
         figure=f"set{rank}",
@@ -199,7 +201,9 @@ def _card(
     )
 
 
-def _explained(subspace: Subspace, result: SearchResult, steps: Sequence[Step]) -> list[Explained]:
+def _explained(
+    subspace: Subspace, result: SearchResult, of_set: SetFigures, with_rows: bool
+) -> list[Explained]:
     """Return what is explained by what; with a target, what it is the others explain of it."""
     if result.target is not None:
         others = [column for column in subspace.columns if column != result.target]
@@ -215,9 +219,9 @@ def _explained(subspace: Subspace, result: SearchResult, steps: Sequence[Step]) 
             len(step.by) > 1,
             step.explained,
             step.details(),
-            step.missing,
+            of_set.rows_from_missing(step),
         )
-        for step in steps
+        for step in of_set.steps(coarse=not with_rows)
     ]
 
 
@@ -241,8 +245,9 @@ def _headlines(result: SearchResult, cards: Sequence[Card]) -> list[Headline]:
             told.add((best.by, best.target))
             explain = "explain" if best.several else "explains"
             sentence = f"{best.by} {explain} {best.share:.0%} of {best.target}"
-            if best.missing > result.rows / 2:
-                sentence += f", mostly by where cells are missing ({best.missing:,})"
+            if best.from_missing:
+                sentence += f", counting {best.from_missing:,} rows in which {best.by} "
+                sentence += "are missing" if best.several else "is missing"
             headlines.append(Headline(sentence, card.rank))
         elif not card.explained:
             sentence = f"{card.title} vary together ({result.measure} = {shown(subspace.score)})"

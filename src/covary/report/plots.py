@@ -250,6 +250,13 @@ class SetFigures:
         words = "Counts of rows; no row is on this page"
         return f"{words}; {lacking:,} rows lack a cell of these columns" if lacking else words
 
+    def rows_from_missing(self, step: Step) -> int:
+        """Return in how many rows a column is there but not what explains it; 0 if in few."""
+        by_name = {column.name: column.values for column in self.searched.prepared.table.columns}
+        there = ~np.isnan(by_name[step.target])
+        lacking = there & np.any([np.isnan(by_name[name]) for name in step.by], axis=0)
+        return int(lacking.sum()) if 2 * lacking.sum() > there.sum() else 0
+
     def undrawn(self) -> str:
         """Return in words how many columns are not drawn, if so."""
         n_columns = len(self.columns)
