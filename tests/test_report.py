@@ -636,6 +636,21 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_search(
     assert "cannot write" in err
 
 
+def test_an_interrupt_while_the_page_is_written_loses_only_the_page(
+    covary_command, table, tmp_path, monkeypatch
+):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("covary.results.SearchResult.report", interrupted)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    kept = ["--run", tmp_path / "t.covary", "--report", tmp_path / "out.html"]
+    code, out, err = covary_command("search", tmp_path / "t.csv", *kept)
+    assert code == 130
+    assert "x, square" in out
+    assert "interrupted before the page was written; covary report" in err
+
+
 def test_a_page_goes_through_a_link_and_into_a_pipe(table, tmp_path):
     found = covary.search(table[["x", "square"]])
     (tmp_path / "real.html").write_text("before")

@@ -156,8 +156,13 @@ def command(
         print_result(result)
     if report is not None:
         title = f"What varies together in {Path(file).name}"
-        with output.notices(), output.stages() as on_progress:
-            result.report(report, title, rows=not no_rows, on_progress=on_progress)
+        try:
+            with output.notices(), output.stages() as on_progress:
+                result.report(report, title, rows=not no_rows, on_progress=on_progress)
+        except KeyboardInterrupt:
+            later = f"; covary report {printable(run_file)} writes it" if run_file else ""
+            click.echo(f"covary: interrupted before the page was written{later}", err=True)
+            return 130
         if not as_json:
             output.tell_page(report, open_it=False)
     return 130 if interrupted else 0
