@@ -91,7 +91,8 @@ class HSIC(Pairwise):
         if self.scale == "median":
             x, y = by_median(x), by_median(y)
         hsic = load(self.name, "hyppo.independence").Hsic()
-        return float(hsic.statistic(x[:, None], y[:, None]))
+        # Rounding may take it beyond what it can be.
+        return min(max(float(hsic.statistic(x[:, None], y[:, None])), -1.0), 1.0)
 
 
 def _least_common(values: Floats) -> int:
