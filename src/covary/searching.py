@@ -330,9 +330,8 @@ class Search:
             bounds=self.measure.bounds,
             source=self.source,
             left_out=[
-                # The reason may go on with a cell of the table: the kind will do.
-                (storable(name), storable(why.partition(",")[0]))
-                for name, why in self.prepared.table.left_out
+                (storable(name), storable(kind))
+                for name, kind in self.prepared.table.kinds_left_out()
             ],
         )
 

@@ -287,8 +287,7 @@ def _facts(result: SearchResult, searched: Searched, version: str) -> tuple[tupl
         ("Search", f"{result.strategy} ({chosen}), {result.scored:,} sets scored"),
     ]
     if table.left_out:
-        # The reason may go on with a cell of the table: the kind will do.
-        kinds = [f"{label(name)} ({why.partition(',')[0]})" for name, why in table.left_out]
+        kinds = [f"{label(name)} ({kind})" for name, kind in table.kinds_left_out()]
         facts.append(("Left out", "; ".join(kinds)))
     constant = [
         searched.labels[at] for at, varies in enumerate(searched.prepared.varies) if not varies

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -209,12 +209,9 @@ class SetFigures:
         rows = self.rows(most, seed)
         axes = [
             axis._replace(values=_values(column, rows))
-            for axis, column in zip(self._axes(), self.table, strict=True)
+            for axis, column in zip(self._axes, self.table, strict=True)
         ]
-        cuts = {
-            (by, step.target): step.cuts.get(by, ()) for step in self.steps() for by in step.by
-        }
-        return of_rows(axes, (rows + 1).tolist(), self._pairs(cuts))
+        return of_rows(axes, (rows + 1).tolist(), self._pairs())
 
     def rows(self, most: int, seed: int) -> npt.NDArray[np.int64]:
         """Return which rows to draw: some that lack a cell, but no more than half of them."""
@@ -267,7 +264,7 @@ class SetFigures:
     def numeric_axes(self) -> list[tuple[str, str]]:
         """Return field and name of the columns that are drawn as numbers."""
         return [
-            (axis.field, label(axis.name)) for axis in self._axes() if axis.scale == "quantitative"
+            (axis.field, label(axis.name)) for axis in self._axes if axis.scale == "quantitative"
         ]
 
     def counts(self) -> Spec:
@@ -277,9 +274,7 @@ class SetFigures:
             (one, other): _cells(bins[one], bins[other])
             for one, other in combinations(range(len(bins)), 2)
         }
-        steps = self.steps(coarse=True)
-        cuts = {(by, step.target): step.cuts.get(by, ()) for step in steps for by in step.by}
-        return of_counts(self._axes(), counts, self._pairs(cuts, coarse=True))
+        return of_counts(self._axes, counts, self._pairs(coarse=True))
 
     def null_distribution(self) -> Spec | None:
         """Return what permuted tables have as evidence; None if nothing was permuted."""
@@ -288,7 +283,9 @@ class SetFigures:
             return None
         return null_distribution(tested.null, tested.observed, tested.pvalue, "evidence")
 
+    @cached_property
     def _axes(self) -> list[Axis]:
+        """The columns as axes, without their values."""
         return [
             Axis(
                 _title(column, self.searched.labels[at]),
@@ -300,10 +297,10 @@ class SetFigures:
             for at, column in zip(self.order, self.table, strict=True)
         ]
 
-    def _pairs(
-        self, cuts: Mapping[tuple[str, str], Sequence[Any]], *, coarse: bool = False
-    ) -> dict[tuple[int, int], Pair]:
+    def _pairs(self, *, coarse: bool = False) -> dict[tuple[int, int], Pair]:
         """Return what is drawn with every two columns."""
+        steps = self.steps(coarse=coarse)
+        cuts = {(by, step.target): step.cuts.get(by, ()) for step in steps for by in step.by}
         pairs = {}
         table = self.table
         for one, other in combinations(range(len(table)), 2):
@@ -312,7 +309,7 @@ class SetFigures:
                 fit = self.searched.fit(self.order[one], self.order[other])
             if fit is not None and coarse:
                 fit = _coarse_fit(fit, table[one], table[other])
-            where = cuts.get((table[one].name, table[other].name), ())
+            where: Sequence[Any] = cuts.get((table[one].name, table[other].name), ())
             if table[one].kind == "date" and not cells.is_duration(table[one]):
                 where = [cells.own_words(cut) for cut in where if hasattr(cut, "isoformat")]
             elif table[one].kind != "number":

@@ -64,6 +64,10 @@ class Table:
         """What the user calls the columns."""
         return tuple(column.name for column in self.columns)
 
+    def kinds_left_out(self) -> list[tuple[str, str]]:
+        """Return what was left out, and what it is; a reason may go on with a cell of it."""
+        return [(name, why.partition(",")[0]) for name, why in self.left_out]
+
     def select(self, positions: Sequence[int]) -> Table:
         """Return the table with these columns only, in this order."""
         return Table(tuple(self.columns[p] for p in positions), self.n_rows, self.left_out)
