@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "errors": set(),
     "names": set(),
     "table": {"numpy", "narwhals", "pyarrow"},
+    "datasets": {"numpy", "sklearn", "covary.table"},
     "prepare": {"numpy", "covary.kernels", "covary.table"},
     "kernels": {"numpy", "numba"},
     "measures": {

@@ -292,6 +292,46 @@ def unknown_output(path: object, suffixes: Sequence[str]) -> ParameterError:
     )
 
 
+# ---------------------------------------------------------------- data sets
+
+
+def unknown_dataset(name: object, known: Sequence[str]) -> ParameterError:
+    return ParameterError(
+        f"there is no data set {_quoted(name)}.{_nearest(str(name), known)} "
+        f"The data sets are {_listed(known, most=30)}."
+    )
+
+
+def _bring(name: str) -> str:
+    return f"put {name}.csv.gz into a folder and name it with --data DIR (in Python folder='DIR')"
+
+
+def dataset_not_in_folder(file: str, folder: object, can_be_fetched: bool) -> CovaryError:
+    otherwise = ", or name no folder and it is downloaded" if can_be_fetched else ""
+    return CovaryError(f"there is no {file} in {_one_line(folder)}: put it there{otherwise}")
+
+
+def no_dataset_cache(reason: object) -> CovaryError:
+    return CovaryError(
+        f"there is no place to keep data sets ({_one_line(reason, 80)}): set SCIKIT_LEARN_DATA to "
+        "a folder, or name one that has them with --data DIR (in Python folder='DIR')"
+    )
+
+
+def no_download(name: str, origin: str) -> CovaryError:
+    return CovaryError(f"{name} cannot be downloaded ({origin}): {_bring(name)}")
+
+
+def not_downloaded(name: str, reason: object) -> CovaryError:
+    return CovaryError(f"cannot download {name} ({_one_line(reason, 80)}): {_bring(name)}")
+
+
+def not_the_dataset(name: str, sender: str) -> CovaryError:
+    return CovaryError(
+        f"what {sender} sent as {name} is not the table of the experiments: {_bring(name)}"
+    )
+
+
 # ---------------------------------------------------------------- measures and parameters
 
 
@@ -562,6 +602,13 @@ def no_header(path: str | os.PathLike[str]) -> CovaryWarning:
     return CovaryWarning(
         f"the first line of {_one_line(path)} is all numbers, so there is no header: the columns "
         "are called x0, x1, ..."
+    )
+
+
+def other_dataset(path: object, name: str) -> CovaryWarning:
+    return CovaryWarning(
+        f"{_one_line(path)} is not the table {name} that the published figures are of: its cells "
+        "or classes differ"
     )
 
 

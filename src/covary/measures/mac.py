@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -21,6 +21,8 @@ from covary.prepare import MOST_BINS, Bins, Prepared
 
 # Values closer than this are equal: rounding must not decide which column comes next.
 _EQUAL = 1e-12
+# What is left of one column by another is kept for so many pairs: 3 kB each with 20 bins.
+_MOST_KEPT = 1 << 15
 
 
 @register("mac", "Multivariate maximal correlation of Nguyen et al. (2014)")
@@ -104,6 +106,7 @@ class _Cuts:
     prepared: Prepared
     bins: Bins
     limit: float
+    _kept: dict[tuple[int, int], npt.NDArray[np.float64]] = field(default_factory=dict)
 
     def of_pair(self, one: int, other: int) -> _Cut:
         """Return the cuts of two columns with the highest value."""
@@ -155,6 +158,8 @@ class _Cuts:
 
     def costs(self, column: int, target: int) -> npt.NDArray[np.float64]:
         """Return the share of a target that is left inside each interval of a column's bins."""
+        if (column, target) in self._kept:
+            return self._kept[column, target]
         prepared = self.prepared
         found: npt.NDArray[np.float64] = kernels.symbols.relative_costs(
             prepared.orders[target],
@@ -164,6 +169,8 @@ class _Cuts:
             self.bins.counts[column],
             kernels.tables.increments(prepared.n_rows),
         )
+        if len(self._kept) < _MOST_KEPT:
+            self._kept[column, target] = found
         return found
 
     def _symbols(self, column: int) -> tuple[Any, ...]:
