@@ -282,6 +282,20 @@ def run_not_written(path: object, reason: object) -> RunError:
     return RunError(f"cannot write the run file {_one_line(path)}: {_one_line(reason)}")
 
 
+def unknown_experiment(name: object, known: Sequence[str]) -> ParameterError:
+    return ParameterError(
+        f"there is no experiment {_quoted(name)}.{_nearest(str(name), known)} "
+        f"The experiments are {_listed(known)}."
+    )
+
+
+def other_trials(path: object) -> CovaryError:
+    return CovaryError(
+        f"{_one_line(path)} was not written by this version of covary with this seed: "
+        "name another folder with --output, or move that file away"
+    )
+
+
 def unwritable(path: object, reason: object) -> CovaryError:
     return CovaryError(f"cannot write {_one_line(path)}: {_one_line(reason)}")
 
@@ -465,6 +479,10 @@ def strategy_without_target(name: str) -> ParameterError:
 
 
 # ---------------------------------------------------------------- figures
+
+
+def no_pictures() -> CovaryError:
+    return CovaryError("pictures need the package vl-convert-python: pip install 'covary[report]'")
 
 
 def no_figures() -> CovaryError:

@@ -18,7 +18,7 @@ import covary
 from covary.names import printable
 
 INTERRUPTED = 130
-COMMANDS = ("demo", "search", "report", "score", "test", "matrix", "measures")
+COMMANDS = ("demo", "search", "report", "score", "test", "matrix", "measures", "reproduce")
 
 
 class LazyGroup(click.Group):

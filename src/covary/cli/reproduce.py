@@ -1,0 +1,101 @@
+"""`covary reproduce`: a table or figure of the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from covary import errors
+from covary.cli import options, output
+from covary.experiments import NAMES, SEED, Findings
+
+ALL = "all"
+
+
+@click.command("reproduce")
+@click.argument("name", type=click.Choice([*NAMES, ALL]), metavar="NAME")
+@click.option("--quick", is_flag=True, help="A few small trials, in less than a minute.")
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="The folder with the real tables, as NAME.csv.gz.  [default: a cache, or OpenML]",
+)
+@options.jobs
+@click.option(
+    "--output",
+    "-o",
+    "folder",
+    type=click.Path(file_okay=False),
+    default="covary-reproduction",
+    show_default=True,
+    metavar="DIR",
+    help="Where to write; trials that are done are kept there.",
+)
+@click.option(
+    "--seed",
+    default=SEED,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Of all that is drawn: the same seed, the same figures.",
+)
+def command(
+    name: str, quick: bool, data: str | None, jobs: int | None, folder: str, seed: int
+) -> None:
+    """Repeat an experiment of the paper: tables, a picture, and how it compares.
+
+    \b
+    NAME is one of
+      power-dimension  power against the number of columns (Figure 1)
+      power-extra      power with extra columns (Figure 2)
+      power-mixed      power where every table has 2 to 50 columns (appendix)
+      beta             power against the number of initial bins (appendix)
+      runtime          time against rows and columns (Figure 5)
+      clustering       clusters in the sets that are found (Table 1)
+      outliers         outliers in the sets that are found (Table 2)
+      crime, energy    what is found in real tables (section 7.3)
+      all              one after the other: about two and a half hours on two cores
+
+    \b
+    Interrupted? The same command goes on where it was.
+      covary reproduce power-dimension --quick
+      covary reproduce outliers --data tables
+    """  # noqa: D301
+    from covary.experiments import find_experiment
+    from covary.experiments.running import run_trials
+    from covary.experiments.writing import check_pictures, write_findings
+
+    check_pictures()
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise errors.unwritable(folder, error.strerror) from None
+    for each in NAMES if name == ALL else (name,):
+        experiment = find_experiment(each)(quick, Path(data) if data is not None else None, seed)
+        with output.notices(), output.progress(each) as on_progress:
+            ran = run_trials(experiment, place / f"{experiment.pool}.jsonl", jobs, on_progress)
+            findings = experiment.findings(ran.results)
+            paths = write_findings(experiment, findings, ran.seconds, place)
+        print_findings(experiment.title, findings)
+        click.echo("written: " + ", ".join(map(str, paths)))
+
+
+def print_findings(title: str, findings: Findings) -> None:
+    """Print what an experiment shows."""
+    out = output.console()
+    out.print(f"[bold]{title}[/bold]")
+    for sentence in findings.sentences:
+        out.print()
+        out.print(output.cell(sentence))
+    for table in findings.tables:
+        heads = [
+            f"#{head}" if numeric else head
+            for head, numeric in zip(table.heads, table.numeric(), strict=True)
+        ]
+        out.print()
+        drawn = output.table(*heads, title=table.title)
+        for row in table.shown():
+            drawn.add_row(*map(output.cell, row))
+        out.print(drawn)

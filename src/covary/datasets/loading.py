@@ -1,0 +1,130 @@
+"""A table by its name: from a folder, from the cache, or fetched into the cache."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from covary import errors
+from covary.datasets.content import content_digest
+from covary.datasets.fetching import fetch
+from covary.datasets.known import DATASETS, LABEL, Dataset
+from covary.table import Table, read_table, whole_file
+
+
+class Loaded(NamedTuple):
+    """A table by its name, without the class; the class of each row if there is one."""
+
+    name: str
+    table: Table
+    labels: list[str] | None
+
+
+def load(name: str, folder: str | os.PathLike[str] | None = None) -> Loaded:
+    """Return one of the tables of the experiments.
+
+    Without a folder it is looked for in the cache, the folder ``covary`` in scikit-learn's data
+    home, and if it is not there it is downloaded from OpenML into it. Not every table is to be
+    had from OpenML as it was used: the others have to be in a folder.
+
+    Parameters
+    ----------
+    name : one of `DATASETS`
+    folder : where ``NAME.csv.gz`` is, with a header and the class in the last column, ``label``;
+        nothing is downloaded then
+
+    Raises
+    ------
+    CovaryError : there is no such table, or it is not to be had: one line that says what to do
+
+    Warns
+    -----
+    CovaryWarning : the file holds another table than the one the published figures are of, or
+        what `covary.table.read_table` warns of
+    """
+    if name not in DATASETS:
+        raise errors.unknown_dataset(name, list(DATASETS))
+    dataset = DATASETS[name]
+    file = f"{name}.csv.gz"
+    if folder is not None:
+        path = Path(folder, file)
+        if not path.is_file():
+            raise errors.dataset_not_in_folder(file, folder, dataset.can_be_fetched)
+    else:
+        path = _cache() / file
+        if not path.is_file():
+            return _fetched_into(path, dataset)
+    loaded, digest = _read(name, path, partial(gzip.open, path))
+    if digest != dataset.digest:
+        errors.warn(errors.other_dataset(path, name))
+    return loaded
+
+
+def _cache() -> Path:
+    """Return the folder that tables are kept in; it need not be there."""
+    from sklearn.datasets import get_data_home
+
+    try:
+        return Path(get_data_home(), "covary")
+    except OSError as error:
+        raise errors.no_dataset_cache(error.strerror or error) from None
+
+
+def _fetched_into(path: Path, dataset: Dataset) -> Loaded:
+    """Return a table that is fetched, and kept once it is known to be the right one."""
+    text = fetch(dataset)
+    loaded, digest = _read(dataset.name, f"what was sent as {path.name}", lambda: io.BytesIO(text))
+    if digest != dataset.digest:
+        sender = "scikit-learn" if dataset.bundled else "OpenML"
+        raise errors.not_the_dataset(dataset.name, sender)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise errors.unwritable(path.parent, error.strerror or error) from None
+    with whole_file(path) as file:
+        file.write(gzip.compress(text, mtime=0))
+    return loaded
+
+
+def _read(name: str, source: object, open_file: Callable[[], Any]) -> tuple[Loaded, str]:
+    """Return a table and the digest of what it holds."""
+    cells = _cells(str(source), open_file)
+    names = list(cells.column_names)
+    labels = None
+    if names[-1] == LABEL:
+        labels = ["" if each is None else str(each) for each in cells[LABEL].to_pylist()]
+        names.pop()
+    table = read_table(cells.select(names))
+    numbers = {each.name: each.values for each in table.columns if each.kind == "number"}
+    columns = [numbers[each] if each in numbers else _text(cells[each]) for each in names]
+    return Loaded(name, table, labels), content_digest(columns, labels)
+
+
+def _cells(source: str, open_file: Callable[[], Any]) -> Any:
+    """Return all columns as Arrow has them."""
+    from covary.table.delimited import read_delimited
+
+    def all_of(names: Sequence[str]) -> Sequence[int]:
+        if len(set(names)) < len(names):
+            raise errors.duplicate_name(names)
+        return range(len(names))
+
+    try:
+        return read_delimited(source, open_file, all_of)
+    except errors.CovaryError:
+        raise
+    except PermissionError:
+        raise errors.unreadable(source, "no permission to read it") from None
+    except Exception as error:  # damaged files break gzip and Arrow in many ways
+        raise errors.damaged(source, str(error) or type(error).__name__) from None
+
+
+def _text(column: Any) -> Any:
+    return np.array(["" if cell is None else str(cell) for cell in column.to_pylist()], dtype=str)

@@ -1,0 +1,131 @@
+"""What an experiment is: trials that do not depend on each other, and what they show together."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+# The methods that every experiment compares, ours first.
+METHODS = (
+    "uds-chance",
+    "uds",
+    "uds-unregularized",
+    "cmi",
+    "mac",
+    "hics",
+    "mcde",
+    "total-correlation",
+)
+SEED = 20160505
+
+Trial = tuple[Any, ...]
+Result = dict[str, Any]
+Spec = dict[str, Any]
+
+
+class Table(NamedTuple):
+    """Figures in rows and columns, with what they are.
+
+    Parameters
+    ----------
+    title : what the figures are
+    heads : of the columns
+    rows : of words and numbers; None is a dash
+    digits : after the point
+    """
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    digits: int = 2
+
+    def shown(self) -> list[list[str]]:
+        """Return the cells as text."""
+        return [[_shown(cell, self.digits) for cell in row] for row in self.rows]
+
+    def numeric(self) -> list[bool]:
+        """Return which columns are of numbers."""
+        return [
+            all(isinstance(row[at], int | float | None) for row in self.rows)
+            for at in range(len(self.heads))
+        ]
+
+
+def _shown(cell: Any, digits: int) -> str:
+    if cell is None:
+        return "-"
+    return f"{cell:.{digits}f}" if isinstance(cell, float) else str(cell)
+
+
+class Findings(NamedTuple):
+    """What the trials of an experiment show.
+
+    Parameters
+    ----------
+    sentences : how it compares with the paper, and where it differs, why we think so
+    tables : the figures
+    picture : of them, as Vega-Lite has it
+    notes : how it was done
+    """
+
+    sentences: Sequence[str]
+    tables: Sequence[Table]
+    picture: Spec
+    notes: Sequence[str] = ()
+
+
+class Results:
+    """What trials gave, by trial."""
+
+    def __init__(self, known: Mapping[str, Result]) -> None:
+        self._known = known
+
+    def __getitem__(self, trial: Trial) -> Result:
+        return self._known[key_of(trial)]
+
+    def __contains__(self, trial: Trial) -> bool:
+        return key_of(trial) in self._known
+
+
+def key_of(trial: Trial) -> str:
+    """Return a trial as text, the same before and after it was in a file."""
+    return json.dumps(trial)
+
+
+@dataclass(frozen=True)
+class Experiment(ABC):
+    """A table or figure of the paper.
+
+    Parameters
+    ----------
+    quick : whether a few small trials will do, to see that it works
+    data : the folder with real tables, if it is not to be the cache or the network
+    seed : of all that is drawn
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    # Experiments of one pool share their trials: what one has done, another need not do again.
+    pool: ClassVar[str]
+    # Whether trials take turns, as those do that measure time.
+    alone: ClassVar[bool] = False
+
+    quick: bool = False
+    data: Path | None = None
+    seed: int = SEED
+
+    @abstractmethod
+    def trials(self) -> list[Trial]:
+        """Return what is to be done; every trial is plain numbers and words, in lists or not."""
+
+    @abstractmethod
+    def run(self, trial: Trial) -> Result:
+        """Return what a trial gives; the same trial gives the same, whoever runs it."""
+
+    @abstractmethod
+    def findings(self, results: Results) -> Findings:
+        """Return what the results of all trials show."""
