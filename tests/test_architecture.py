@@ -28,6 +28,8 @@ MAY_IMPORT = {
         "covary.__version__",
         "covary.datasets",
         "covary.engines",
+        "altair",
+        "covary.report",
         "covary.score",
         "covary.search",
         "covary.test",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -46,7 +47,10 @@ class Processes(Engine):
             except OSError as error:
                 raise errors.unwritable(folder, error.strerror) from None
             pool = _started(self.n_jobs)
-            yield _ProcessSession(self.n_jobs, pool, folder)
+            with warnings.catch_warnings():
+                # A worker that has grown is replaced by another: nothing to worry anybody.
+                warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
+                yield _ProcessSession(self.n_jobs, pool, folder)
         except BrokenProcessPool:
             raise errors.worker_died() from None
         finally:

@@ -120,6 +120,6 @@ class Beta(PowerExperiment):
         ]
         strips = [
             power_strip(f"{PAPER.capitalize()}, noise {NOISE}: beta", usual, "beta"),
-            power_strip(f"{HARDER.capitalize()}: beta", hard, "beta"),
+            power_strip(f"{HARDER}: beta", hard, "beta"),
         ]
         return Findings(sentences, power_tables(powers), page(*strips), self.how())

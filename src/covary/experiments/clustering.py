@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from covary.experiments.base import METHODS, Experiment, Findings, Result, Results, Trial
+from covary.experiments.base import Experiment, Findings, Result, Results, Trial
+from covary.experiments.pictures import page
 from covary.experiments.subspaces import (
-    BASELINES,
+    COMPARED,
+    SEARCH_NOTE,
     Classed,
     Floats,
+    Quality,
     classed,
     found_sets,
     scaled,
@@ -38,6 +41,7 @@ MIN_SAMPLES = (5, 10, 20)
 SHARES = (0.25, 0.5, 0.75, 0.9)
 # A cluster is redundant if so much of it is in one cluster of a larger set.
 REDUNDANT = 0.5
+N_SETTINGS = len(MIN_SAMPLES) * len(SHARES)
 SMALLEST_EPS = 1e-12
 
 Labels = npt.NDArray[np.int64]
@@ -59,12 +63,15 @@ class Clustering(Experiment):
     pool: ClassVar[str] = "clustering"
 
     def trials(self) -> list[Trial]:
-        names = ("waveform", "robot_wall24") if self.quick else DATASETS
         return [
             ("clusters", name, method, 500 if self.quick else None)
-            for name in names
-            for method in (*METHODS, *BASELINES)
+            for name in self._names
+            for method in COMPARED
         ]
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return ("waveform",) if self.quick else tuple(DATASETS)
 
     def run(self, trial: Trial) -> Result:
         _, name, method, most_rows = trial
@@ -79,7 +86,54 @@ class Clustering(Experiment):
         }
 
     def findings(self, results: Results) -> Findings:
-        raise NotImplementedError
+        best = self._quality("F1, best of the grid", results, max)
+        mean = self._quality("F1, mean of the grid", results, np.mean)
+        sentences = [
+            f"Mean F1 over {len(best.tables)} tables, at the best of {N_SETTINGS} settings of "
+            f"DBSCAN for each method and table: {best.ranking()}. Mean over all settings: "
+            f"{mean.ranking()}.",
+            "The paper's averages are UDS 0.67, MAC 0.60, CMI 0.48, HiCS 0.40, with UDS best on "
+            "every table. "
+            f"Ranks here, at the best settings: {best.ranks_in_words()}.",
+            "Where ours differ: the paper tells neither how many sets are used nor their size, "
+            "nor the parameters of DBSCAN, nor which F1. Small clusters of few columns are rarely "
+            "of one class where there are many classes, so that tables such as Leaves and Letter "
+            "come out lower here for all methods, and sets drawn at random do about as well as "
+            "any that are found. We would not choose between methods by this table.",
+        ]
+        notes = [
+            SEARCH_NOTE,
+            f"In each set, DBSCAN with min_samples of {_listed(MIN_SAMPLES)}, and for each an eps "
+            "that is the distance to the min_samples-th neighbour which "
+            f"{_listed(f'{share:.0%}' for share in SHARES)} of the rows do not exceed: the same "
+            "rule for sets of any number of columns.",
+            "The clusters of all sets are aggregated as in DUSC (Assent et al. 2007): a cluster "
+            f"is left out as redundant if at least {REDUNDANT:.0%} of it is in one cluster of a "
+            "larger set with the same columns and more. A cluster stands for the class that most "
+            "of its rows have; the rows of all clusters of a class are what was found of it; F1 "
+            "is the harmonic mean of precision and recall, averaged over classes.",
+            "Leaves are the three views side by side, 192 columns.",
+        ]
+        return Findings(
+            sentences,
+            [best.table(), mean.table()],
+            page(best.picture(), mean.picture()),
+            notes,
+        )
+
+    def _quality(
+        self, what: str, results: Results, combined: Callable[[list[float]], Any]
+    ) -> Quality:
+        found = {
+            (trial[2], trial[1]): float(combined([g["f1"] for g in results[trial]["grid"]]))
+            for trial in self.trials()
+        }
+        return Quality.of(what, DATASETS, self._names, found, PAPER)
+
+
+def _listed(things: Iterable[object]) -> str:
+    *first, last = map(str, things)
+    return f"{', '.join(first)} and {last}"
 
 
 def clusterings(

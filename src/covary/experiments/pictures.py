@@ -62,7 +62,7 @@ def tiles(
         "type": "ordinal",
         "title": across,
         "sort": list(columns) if columns is not None else "ascending",
-        "axis": {"orient": "bottom", "labelAngle": 0, "ticks": False},
+        "axis": {"orient": "bottom", "labelAngle": 0 if columns is None else -40, "ticks": False},
     }
     y: Spec = {
         "field": "row",

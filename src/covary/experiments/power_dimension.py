@@ -84,6 +84,6 @@ class PowerDimension(PowerExperiment):
         strips = [
             power_strip(f"{PAPER.capitalize()}, noise {NOISE}: columns", usual, "n"),
             power_strip(f"{PAPER.capitalize()}, {fewest} columns: noise", noisy, "noise"),
-            power_strip(f"{HARDER.capitalize()}, {fewest} columns: noise", hard, "noise"),
+            power_strip(f"{HARDER}, {fewest} columns: noise", hard, "noise"),
         ]
         return Findings(sentences, power_tables(powers), page(*strips), self.how())

@@ -125,7 +125,7 @@ class PowerExtra(PowerExperiment):
             power_strip(title, where(powers, setting=PAPER, noise=NOISE, **{SIDE: side}), EXTRA)
             for title, side in titles.items()
         ]
-        hard_title = f"{HARDER.capitalize()}, extra columns of which tables"
+        hard_title = f"{HARDER}, extra columns of which tables"
         strips.append(power_strip(hard_title, hard, SIDE))
         tables = [
             *power_tables(powers),

@@ -81,6 +81,6 @@ class PowerMixed(PowerExperiment):
         ]
         strips = [
             power_strip(f"{PAPER.capitalize()}: noise", where(powers, setting=PAPER), "noise"),
-            power_strip(f"{HARDER.capitalize()}: noise", hard, "noise"),
+            power_strip(f"{HARDER}: noise", hard, "noise"),
         ]
         return Findings(sentences, power_tables(powers), page(*strips), self.how())

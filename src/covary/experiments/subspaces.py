@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +11,10 @@ import numpy.typing as npt
 
 import covary
 from covary.datasets import load
-from covary.table import Column, Table
+from covary.experiments.base import METHODS, Spec, Table
+from covary.experiments.pictures import tiles
+from covary.table import Column
+from covary.table import Table as Data
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,6 +24,7 @@ DRAWN_SIZES = (2, 5)
 # What is compared with the methods: sets that are drawn, and one set of all columns.
 RANDOM, ALL = "random sets", "all columns"
 BASELINES = (RANDOM, ALL)
+COMPARED = (*METHODS, *BASELINES)
 SEARCH_NOTE = (
     f"Every method is plugged into the same beam search ({BEAM} sets kept of each size, of any "
     "size, sets whose superset scores as high left out, as in HiCS), and its "
@@ -85,7 +89,7 @@ def found_sets(table: Classed, method: str, seed: int) -> list[list[int]]:
         ]
     columns = [Column(name, table.values[:, at]) for at, name in enumerate(table.names)]
     found = covary.search(
-        Table(tuple(columns), len(table.values)),
+        Data(tuple(columns), len(table.values)),
         measure=method,
         max_size=n_columns,
         beam=BEAM,
@@ -94,3 +98,96 @@ def found_sets(table: Classed, method: str, seed: int) -> list[list[int]]:
         n_jobs=1,
     )
     return [[table.names.index(name) for name in each.columns] for each in found]
+
+
+def in_the_paper(method: str) -> str:
+    """Return what the row of the paper's own figures is called."""
+    return f"{method}, in the paper"
+
+
+class Quality(NamedTuple):
+    """How good the sets of each method are, for each table, beside what the paper says.
+
+    Parameters
+    ----------
+    what : the figures are
+    tables : how they are called
+    ours : by method, and baseline, for each table
+    paper : by method for each table
+    """
+
+    what: str
+    tables: Sequence[str]
+    ours: Mapping[str, Sequence[float]]
+    paper: Mapping[str, Sequence[float]]
+
+    @classmethod
+    def of(
+        cls,
+        what: str,
+        titles: Mapping[str, str],
+        names: Sequence[str],
+        found: Mapping[tuple[str, str], float],
+        paper: Mapping[str, Sequence[float]],
+    ) -> Quality:
+        """Return what was found by method and table, for the tables of these names.
+
+        ``titles`` and ``paper`` are of all tables, in the same order.
+        """
+        places = [list(titles).index(name) for name in names]
+        return cls(
+            what,
+            [titles[name] for name in names],
+            {method: [found[method, name] for name in names] for method in COMPARED},
+            {method: [figures[at] for at in places] for method, figures in paper.items()},
+        )
+
+    def means(self) -> dict[str, float]:
+        """Return the mean over all tables."""
+        return {method: float(np.mean(found)) for method, found in self.ours.items()}
+
+    def ranks(self) -> dict[str, float]:
+        """Return the mean rank among the methods; the best of a table has rank 1."""
+        from scipy.stats import rankdata
+
+        scores = np.array([self.ours[method] for method in METHODS])
+        ranks = rankdata(-scores, axis=0).mean(axis=1)
+        return dict(zip(METHODS, ranks.tolist(), strict=True))
+
+    def table(self) -> Table:
+        """Return all figures."""
+        means, ranks = self.means(), self.ranks()
+        rows = [
+            [method, *found, means[method], ranks.get(method)]
+            for method, found in self.ours.items()
+        ]
+        rows += [
+            [in_the_paper(method), *found, float(np.mean(found)), None]
+            for method, found in self.paper.items()
+        ]
+        return Table(self.what, ["method", *self.tables, "mean", "mean rank"], rows)
+
+    def ranking(self) -> str:
+        """Return the means of all methods, the highest first, in words."""
+        means = self.means()
+        ordered = sorted(means, key=lambda method: -means[method])
+        return ", ".join(f"`{method}` {means[method]:.2f}" for method in ordered)
+
+    def ranks_in_words(self) -> str:
+        """Return the mean ranks of all methods, the best first."""
+        ranks = sorted(self.ranks().items(), key=lambda each: each[1])
+        return ", ".join(f"`{method}` {rank:.1f}" for method, rank in ranks)
+
+    def picture(self) -> Spec:
+        """Return a map of all figures."""
+        rows = {**self.ours, **{in_the_paper(method): f for method, f in self.paper.items()}}
+        cells = [
+            {"row": method, "data": name, "value": value}
+            for method, found in rows.items()
+            for name, value in zip(
+                (*self.tables, "mean"), (*found, float(np.mean(found))), strict=True
+            )
+        ]
+        return tiles(
+            self.what, cells, across="data", rows=list(rows), columns=(*self.tables, "mean")
+        )
