@@ -87,7 +87,7 @@ def power_of(related: Iterable[float], unrelated: Iterable[float]) -> float:
 
     Examples
     --------
-    >>> power_of([1.0, 2.0, 3.0, 4.0], range(-97, 3))
+    >>> power_of([1.0, 2.0, 3.0, 4.0], range(-92, 8))
     0.5
 
     """

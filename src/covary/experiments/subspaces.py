@@ -154,6 +154,11 @@ class Quality(NamedTuple):
         ranks = rankdata(-scores, axis=0).mean(axis=1)
         return dict(zip(METHODS, ranks.tolist(), strict=True))
 
+    def spread_of_methods(self) -> float:
+        """Return the standard deviation between methods, its mean over tables."""
+        scores = np.array([self.ours[method] for method in METHODS])
+        return float(scores.std(axis=0, ddof=1).mean())
+
     def table(self) -> Table:
         """Return all figures."""
         means, ranks = self.means(), self.ranks()

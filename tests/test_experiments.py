@@ -1,0 +1,465 @@
+"""The experiments: what they draw, what they compute, how they go on, and what they write."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from covary.errors import CovaryError
+from covary.experiments import NAMES, find_experiment
+from covary.experiments.base import METHODS, Table
+from covary.experiments.beta import Beta
+from covary.experiments.clustering import Clustered, dbscans, f1, without_redundant
+from covary.experiments.crime import CODES, EDUCATION, POLICE
+from covary.experiments.generator import Recipe, related, unrelated
+from covary.experiments.outliers import auc, drawn
+from covary.experiments.power import power_of
+from covary.experiments.power_dimension import PowerDimension
+from covary.experiments.power_extra import PowerExtra
+from covary.experiments.power_mixed import PowerMixed
+from covary.experiments.running import TrialFile, run_trials
+from covary.experiments.subspaces import Quality, found_sets, varying
+from covary.experiments.writing import markdown_table
+
+COMMITTED = Path(__file__).parents[1] / "docs" / "reproduction"
+
+
+def written(folder, name, columns):
+    lines = [",".join(columns)]
+    lines += [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+    with gzip.open(folder / f"{name}.csv.gz", "wt") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Tables with the names and columns of the real ones, and other numbers."""
+    folder = tmp_path_factory.mktemp("tables")
+    rng = np.random.default_rng(5)
+    n = 150
+    label = rng.integers(0, 3, n)
+    wave = {f"x{at}": label * (at % 3) + rng.normal(size=n) for at in range(1, 22)}
+    written(folder, "waveform", wave | {"label": label})
+    written(folder, "wdbc", wave | {"label": label})
+    level = rng.normal(size=n)
+    names = [*EDUCATION, "PctEmploy", "PctUnemployed", *CODES, *POLICE[:2], "population"]
+    crime = {name: (level + rng.normal(size=n)).round(2) for name in names}
+    written(folder, "communities", crime)
+    home = {f"T{at}": level + at * rng.normal(size=n) for at in range(1, 6)}
+    written(folder, "appliances_energy", {"date": ["2016-01-11 17:00:00"] * n, **home})
+    written(folder, "energy_efficiency", {f"part_{at}": c for at, c in enumerate(home.values())})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """One folder for all quick runs: experiments on power share their trials."""
+    return tmp_path_factory.mktemp("reproduction")
+
+
+# ------------------------------------------------------------------ the commands
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_quick_run_writes_everything(name, place, tables, covary_command):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # sklearn on tables with many copies
+        code, out, err = covary_command(
+            "reproduce", name, "--quick", "--data", tables, "-o", place, "-j", 2
+        )
+    assert code == 0, err
+    stem = place / f"{name}-quick"
+    document = json.loads(stem.with_suffix(".json").read_text())
+    assert document["experiment"] == name
+    assert document["sentences"]
+    text = stem.with_suffix(".md").read_text()
+    for table in document["tables"]:
+        assert table["title"] in text
+        assert table["title"].split()[0] in out
+        assert all(len(row) == len(table["heads"]) for row in table["rows"])
+    told = json.dumps(document["tables"])
+    assert all(f'"{method}"' in told for method in METHODS)
+    assert stem.with_suffix(".svg").read_text().startswith("<svg")
+    assert stem.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    assert not list(place.glob("*.partial"))
+
+
+@pytest.mark.parametrize("name", ["power-mixed", "outliers"])
+def test_the_same_seed_gives_the_same_numbers_whoever_runs_it(name, tables, tmp_path):
+    experiment = find_experiment(name)(quick=True, data=tables)
+    tables_of = []
+    for n_jobs in (1, 2):
+        ran = run_trials(experiment, tmp_path / f"{n_jobs}.jsonl", n_jobs)
+        tables_of.append(experiment.findings(ran.results).tables)
+    assert tables_of[0] == tables_of[1]
+
+
+def test_another_seed_draws_other_tables():
+    recipe = Recipe(50, 4, "f2", 0.5, False)
+    assert not np.array_equal(related(recipe, 1, 0), related(recipe, 2, 0))
+    assert not np.array_equal(related(recipe, 1, 0), related(recipe, 1, 1))
+
+
+def test_help_names_every_experiment(covary_command):
+    code, out, _ = covary_command("reproduce", "--help")
+    assert code == 0
+    assert all(name in out for name in NAMES)
+
+
+def test_an_unknown_experiment_is_a_misuse(covary_command):
+    code, _, err = covary_command("reproduce", "power-dimensions")
+    assert code == 2
+    assert "power-dimension" in err
+    with pytest.raises(CovaryError, match="Did you mean 'beta'"):
+        find_experiment("betas")
+
+
+def test_a_table_that_is_not_there_is_told_in_one_line(tmp_path, covary_command):
+    code, _, err = covary_command(
+        "reproduce", "clustering", "--quick", "--data", tmp_path, "-o", tmp_path / "out"
+    )
+    assert code == 1
+    assert "waveform.csv.gz" in err
+    assert "Traceback" not in err
+    assert err.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_made(tmp_path, covary_command):
+    (tmp_path / "file").write_text("")
+    code, _, err = covary_command("reproduce", "runtime", "--quick", "-o", tmp_path / "file/out")
+    assert code == 1
+    assert "cannot write" in err
+    assert err.count("\n") == 1
+
+
+# ------------------------------------------------------------------ going on
+
+
+def small(seed=1):
+    class Small(PowerDimension):
+        def comparisons(self):
+            return super().comparisons()[:1]
+
+    return Small(quick=True, seed=seed)
+
+
+def test_what_is_done_is_not_done_again(tmp_path):
+    experiment = small()
+    path = tmp_path / "power.jsonl"
+    whole = run_trials(experiment, path, 1)
+    lines = path.read_bytes().split(b"\n")
+    # Killed in the middle of a line.
+    path.write_bytes(b"\n".join(lines[:6]) + b"\n" + lines[6][:30])
+    done = []
+    again = run_trials(experiment, path, 1, on_progress=lambda n, total: done.append((n, total)))
+    assert done[0] == (5, len(experiment.trials()))
+    assert done[-1] == (len(experiment.trials()),) * 2
+    for trial in experiment.trials():
+        assert again.results[trial] == whole.results[trial]
+    # Nothing is left to do: no worker is started.
+    before = path.read_bytes()
+    run_trials(experiment, path, 1, on_progress=pytest.fail)
+    assert path.read_bytes() == before
+
+
+def test_trials_of_another_seed_are_refused(tmp_path):
+    path = tmp_path / "power.jsonl"
+    run_trials(small(seed=1), path, 1)
+    with pytest.raises(CovaryError, match="--output"):
+        run_trials(small(seed=2), path, 1)
+    path.write_text("something else\n")
+    with pytest.raises(CovaryError, match="--output"):
+        TrialFile(path, 1).read()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX systems")
+def test_a_killed_run_goes_on(tmp_path):
+    command = [sys.executable, "-m", "covary", "reproduce", "power-mixed", "--quick", "-j", "1"]
+    command += ["-o", str(tmp_path)]
+    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    path = tmp_path / "power.jsonl"
+    try:
+        until = time.monotonic() + 60
+        while time.monotonic() < until and not (path.exists() and path.stat().st_size > 5000):
+            time.sleep(0.05)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    n_lines = len(path.read_bytes().split(b"\n"))
+    assert n_lines > 5
+    experiment = PowerMixed(quick=True)
+    done = []
+    run_trials(experiment, path, 2, on_progress=lambda n, total: done.append(n))
+    assert done[0] >= n_lines - 2
+    assert done[-1] == len(experiment.trials())
+
+
+# ------------------------------------------------------------------ what is drawn
+
+
+def shape_of(function, w):
+    return {
+        "f1": 2 * w + 1,
+        "f2": w * w - 2 * w,
+        "f3": np.log(np.abs(w) + 1),
+        "f4": np.sin(2 * w),
+    }[function]
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_half_of_the_columns_are_functions_of_the_other_half(independent):
+    n, given = 8, 4
+    # Without noise f1 is linear: that tells B, which is the same for all functions.
+    table = related(Recipe(400, n, "f1", 0.0, independent), 3, 0)
+    design = np.column_stack([table[:, :given], np.ones(400)])
+    solved, *_ = np.linalg.lstsq(design, table[:, given:], rcond=None)
+    assert np.allclose(solved[-1], 1.0)
+    b = solved[:-1].T / 2
+    assert b.min() >= 0
+    assert b.max() <= 0.5
+    for function in ("f2", "f3", "f4"):
+        other = related(Recipe(400, n, function, 0.0, independent), 3, 7)
+        assert np.allclose(other[:, given:], shape_of(function, other[:, :given] @ b.T))
+
+
+def test_noise_has_its_standard_deviation():
+    quiet = related(Recipe(4000, 6, "f3", 0.0, False), 3, 0)
+    given = quiet[:, :3]
+    loud = related(Recipe(4000, 6, "f3", 1.7, False), 3, 0)
+    # Tables of another noise are drawn apart: only the spread can be compared.
+    assert loud[:, 3:].var(axis=0) - quiet[:, 3:].var(axis=0) == pytest.approx(1.7**2, rel=0.15)
+    assert given.shape == (4000, 3)
+
+
+def test_given_columns_depend_on_each_other_unless_they_are_independent():
+    together = np.corrcoef(related(Recipe(4000, 20, "f1", 1.0, False), 3, 0)[:, :10].T)
+    apart = np.corrcoef(related(Recipe(4000, 20, "f1", 1.0, True), 3, 0)[:, :10].T)
+    off = ~np.eye(10, dtype=bool)
+    assert together[off].mean() > 0.5
+    assert np.abs(apart[off]).max() < 0.08
+
+
+def test_unrelated_columns_are_unrelated_and_have_the_same_values():
+    recipe = Recipe(4000, 10, "f2", 0.5, False)
+    table = unrelated(recipe, 3, 0)
+    correlations = np.corrcoef(table.T)[~np.eye(10, dtype=bool)]
+    assert np.abs(correlations).max() < 0.08
+    other = related(recipe, 3, 0)
+    for one, two in zip(np.sort(table, axis=0).T, np.sort(other, axis=0).T, strict=True):
+        assert np.abs(one - two).mean() < 0.15 * two.std()
+
+
+@pytest.mark.parametrize("experiment", [PowerDimension(), PowerExtra(), PowerMixed(), Beta()])
+def test_full_runs_are_of_the_size_that_the_paper_has(experiment):
+    for each in experiment.comparisons():
+        assert len(each.related) == len(each.unrelated) == 100
+        assert {drawn.recipe.rows for drawn in (*each.related, *each.unrelated)} == {4000}
+    sizes = {drawn.recipe.columns for each in experiment.comparisons() for drawn in each.related}
+    if experiment.name == "power-mixed":
+        assert min(sizes) >= 2
+        assert max(sizes) <= 50
+        assert len(sizes) > 30
+    else:
+        assert 20 in sizes
+
+
+def test_extra_columns_come_in_both_directions():
+    sizes = {
+        (each.related[0].recipe.columns, each.unrelated[0].recipe.columns)
+        for each in PowerExtra().comparisons()
+    }
+    assert {(20, 40), (20, 60), (20, 80), (40, 20), (60, 20), (80, 20)} == sizes
+
+
+# ------------------------------------------------------------------ what is computed
+
+
+def test_power_is_the_share_above_what_chance_exceeds_in_one_of_twenty():
+    chance = list(range(100))
+    assert power_of([94.5, 95.5], chance) == 1.0
+    assert power_of([94, 94.5], chance) == 0.5
+    assert power_of(chance, chance) == 0.05
+    # Scores that are all 0 by chance: above it is above 0.
+    assert power_of([0.0, 0.0, 0.1], [0.0] * 100) == pytest.approx(1 / 3)
+
+
+def naive_f1(clusters, classes):
+    """The mean over classes of F1 of the union of the clusters that stand for it."""
+    total = 0.0
+    kinds = sorted(set(classes))
+    for kind in kinds:
+        found = set()
+        for rows in clusters:
+            inside = [classes[row] for row in rows]
+            if max(kinds, key=lambda k: (inside.count(k), -k)) == kind:
+                found |= set(rows)
+        real = {row for row, each in enumerate(classes) if each == kind}
+        common = len(found & real)
+        if common:
+            precision, recall = common / len(found), common / len(real)
+            total += 2 * precision * recall / (precision + recall)
+    return total / len(kinds)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_f1_of_clusters(seed):
+    rng = np.random.default_rng(seed)
+    classes = np.concatenate([np.arange(3), rng.integers(0, 3, 37)])
+    clusters = [
+        rng.choice(40, size, replace=False) for size in rng.integers(1, 12, rng.integers(0, 7))
+    ]
+    expected = naive_f1([rows.tolist() for rows in clusters], classes.tolist())
+    assert f1(clusters, classes) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_clusters_that_larger_sets_cover_are_left_out(seed):
+    rng = np.random.default_rng(seed)
+    sets = [frozenset({0}), frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 1, 2})]
+    found = [Clustered(columns, rng.integers(-1, 3, 12)) for columns in sets]
+    expected = []
+    for each in found:
+        for at in range(each.labels.max() + 1):
+            rows = set(np.flatnonzero(each.labels == at))
+            covers = [
+                rows & set(np.flatnonzero(other.labels == k))
+                for other in found
+                if each.columns < other.columns
+                for k in range(other.labels.max() + 1)
+            ]
+            if rows and all(len(common) < 0.5 * len(rows) for common in covers):
+                expected.append(sorted(rows))
+    assert [rows.tolist() for rows in without_redundant(found)] == expected
+
+
+def test_rows_that_coincide_are_clustered_as_if_they_were_single():
+    from sklearn.cluster import DBSCAN
+
+    rng = np.random.default_rng(0)
+    points = rng.integers(0, 8, (300, 2)) / 7
+    for (k, share), labels in dbscans(points).items():
+        distances = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+        reach = np.quantile(np.sort(distances, axis=1)[:, k - 1], share)
+        direct = DBSCAN(eps=max(reach, 1e-12), min_samples=k).fit(points).labels_
+        same = labels[:, None] == labels[None]
+        noise = labels < 0
+        assert np.array_equal(noise, direct < 0)
+        core = ~noise
+        assert np.array_equal(
+            same[np.ix_(core, core)], (direct[:, None] == direct[None])[np.ix_(core, core)]
+        )
+
+
+def test_outliers_are_a_tenth_of_the_smallest_class():
+    labels = np.array(["a"] * 200 + ["b"] * 50 + ["c"] * 80)
+    outliers, others = drawn(labels, 1, 0)
+    assert outliers.sum() == 5
+    assert set(labels[outliers]) == {"b"}
+    assert np.array_equal(others, labels != "b")
+    assert not np.array_equal(outliers, drawn(labels, 1, 1)[0])
+    assert np.array_equal(outliers, drawn(labels, 1, 0)[0])
+
+
+def test_of_equal_classes_each_has_its_turn():
+    labels = np.array(["a"] * 50 + ["b"] * 50)
+    assert {labels[drawn(labels, 1, draw)[0]][0] for draw in range(20)} == {"a", "b"}
+
+
+def test_auc_counts_pairs():
+    rng = np.random.default_rng(0)
+    scores, outliers = rng.integers(0, 5, 60).astype(float), rng.random(60) < 0.3
+    pairs = [
+        1.0 if one > other else 0.5 if one == other else 0.0
+        for one in scores[outliers]
+        for other in scores[~outliers]
+    ]
+    assert auc(scores, outliers) == pytest.approx(np.mean(pairs))
+
+
+def test_every_method_finds_sets_and_so_do_the_baselines():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    values = np.column_stack([x, x**2, rng.normal(size=(300, 3)), np.zeros(300)])
+    table = varying([f"x{at}" for at in range(6)], values, np.array(["a"] * 300))
+    assert table.names == ["x0", "x1", "x2", "x3", "x4"]
+    for method in METHODS:
+        assert {0, 1} <= set(found_sets(table, method, 1)[0]), method
+    assert found_sets(table, "all columns", 1) == [[0, 1, 2, 3, 4]]
+    drawn_sets = found_sets(table, "random sets", 1)
+    assert len(drawn_sets) == 20
+    assert all(len(set(each)) == len(each) >= 2 for each in drawn_sets)
+
+
+def test_ranks_are_means_over_tables():
+    ours = {method: [0.1 * at, 0.5] for at, method in enumerate(METHODS)}
+    quality = Quality("AUC", ["one", "two"], ours, {"uds": [0.1, 0.2]})
+    ranks = quality.ranks()
+    assert ranks["total-correlation"] == (1 + 4.5) / 2
+    assert ranks["uds-chance"] == (8 + 4.5) / 2
+    table = quality.table()
+    assert table.rows[-1][0] == "uds, in the paper"
+    assert table.rows[-1][-2] == pytest.approx(0.15)
+
+
+# ------------------------------------------------------------------ what is written
+
+
+def test_a_table_in_markdown():
+    table = Table("t", ["a|b", "n"], [["x|y", 1.0], [None, None]], digits=1)
+    assert markdown_table(table).split("\n") == [
+        r"| a\|b |   n |",
+        "| ---- | --: |",
+        r"| x\|y | 1.0 |",
+        "| -    |   - |",
+    ]
+
+
+# ------------------------------------------------------------------ what is committed
+
+
+def committed(name):
+    return json.loads((COMMITTED / f"{name}.json").read_text())
+
+
+@pytest.mark.skipif(not COMMITTED.is_dir(), reason="the documentation is not here")
+@pytest.mark.parametrize("name", NAMES)
+def test_full_results_are_there_with_their_command(name):
+    document = committed(name)
+    assert document["quick"] is False
+    text = (COMMITTED / f"{name}.md").read_text()
+    assert f"`{document['run']['command']}`" in text
+    for fact in ("date", "machine", "covary"):
+        assert document["run"][fact] in text
+    for ending in ("svg", "png"):
+        assert (COMMITTED / f"{name}.{ending}").stat().st_size > 0
+
+
+def rows_of(name, title):
+    table = next(t for t in committed(name)["tables"] if t["title"] == title)
+    rows = [dict(zip(table["heads"], row, strict=True)) for row in table["rows"]]
+    return [row for row in rows if row["f"] != "mean"]
+
+
+@pytest.mark.skipif(not COMMITTED.is_dir(), reason="the documentation is not here")
+def test_the_power_that_is_claimed():
+    paper = rows_of("power-dimension", "Power: the paper's setting")
+    usual = [row for row in paper if row["noise"] == 0.5]
+    assert {row["n"] for row in usual} == {20, 40, 60, 80}
+    assert min(row["uds"] for row in usual) >= 0.95
+    assert min(row["uds-chance"] for row in paper) >= 0.95
+    for function in ("f3", "f4"):
+        rows = [row for row in paper if row["f"] == function]
+        assert sum(row["uds"] for row in rows) > sum(row["uds-unregularized"] for row in rows)
+    hard = rows_of("power-dimension", "Power: independent X")
+    means = {method: np.mean([row[method] for row in hard]) for method in METHODS}
+    assert all(means["uds-chance"] > means[m] for m in METHODS if m != "uds-chance")
