@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # One worker per core: the kernels are compiled once and cached before the workers start.
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo test test-slow test-lowest lint format docs pictures bench power coverage clean
+.PHONY: help demo test test-slow test-lowest lint format docs pictures bench power reproduce coverage clean
 
 help:
 	@echo "make demo         what covary does, on a real table: a page and a picture"
@@ -17,6 +17,7 @@ help:
 	@echo "make pictures     the pictures of README and docs; those of pages take chromium"
 	@echo "make bench        times, growth, memory, and ratios to what else one would use"
 	@echo "make power        how often covary and others find a dependence: half an hour"
+	@echo "make reproduce    the experiments of the paper, DATA=folder with its tables: hours"
 	@echo "make coverage     which lines the tests reach, kernels included"
 
 $(VENV)/.pip: pyproject.toml
@@ -80,6 +81,9 @@ bench: $(VENV)/.covary
 power: $(VENV)/.covary
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	$(BIN)/python -m benchmarks.power --figure docs/_static/power.svg $(ARGS)
+
+reproduce: $(VENV)/.report
+	$(BIN)/covary reproduce all --output docs/reproduction $(if $(DATA),--data $(DATA)) $(ARGS)
 
 coverage: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet coverage

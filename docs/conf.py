@@ -10,6 +10,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "myst_parser",
 ]
 autosummary_generate = True
 autodoc_typehints = "none"

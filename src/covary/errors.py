@@ -296,6 +296,16 @@ def other_trials(path: object) -> CovaryError:
     )
 
 
+def no_classes(name: str) -> TableError:
+    return TableError(f"table {_quoted(name)} has no classes: its last column is to be 'label'")
+
+
+def too_few_to_compare(name: str, n_rows: int, least: int) -> TableError:
+    return TableError(
+        f"table {_quoted(name)} has {n_rows} rows without missing cells, and this takes {least}"
+    )
+
+
 def unwritable(path: object, reason: object) -> CovaryError:
     return CovaryError(f"cannot write {_one_line(path)}: {_one_line(reason)}")
 
@@ -481,8 +491,8 @@ def strategy_without_target(name: str) -> ParameterError:
 # ---------------------------------------------------------------- figures
 
 
-def no_pictures() -> CovaryError:
-    return CovaryError("pictures need the package vl-convert-python: pip install 'covary[report]'")
+def no_pictures(package: str) -> CovaryError:
+    return CovaryError(f"pictures need the package {package}: pip install 'covary[report]'")
 
 
 def no_figures() -> CovaryError:

@@ -9,6 +9,7 @@ import click
 from covary import errors
 from covary.cli import options, output
 from covary.experiments import NAMES, SEED, Findings
+from covary.names import printable
 
 ALL = "all"
 
@@ -20,7 +21,7 @@ ALL = "all"
     "--data",
     type=click.Path(file_okay=False),
     metavar="DIR",
-    help="The folder with the real tables, as NAME.csv.gz.  [default: a cache, or OpenML]",
+    help="The folder with the real tables, as NAME.csv.gz; OpenML does not have all of them.",
 )
 @options.jobs
 @click.option(
@@ -75,9 +76,14 @@ def command(
     for each in NAMES if name == ALL else (name,):
         experiment = find_experiment(each)(quick, Path(data) if data is not None else None, seed)
         with output.notices(), output.progress(each) as on_progress:
-            ran = run_trials(experiment, place / f"{experiment.pool}.jsonl", jobs, on_progress)
+            try:
+                kept = place / f"{experiment.pool}.trials"
+                ran = run_trials(experiment, kept, jobs, on_progress)
+            except KeyboardInterrupt:
+                click.echo("covary: what is done is kept: the same command goes on", err=True)
+                raise
             findings = experiment.findings(ran.results)
-            paths = write_findings(experiment, findings, ran.seconds, place)
+            paths = write_findings(experiment, findings, ran, place)
         print_findings(experiment.title, findings)
         click.echo("written: " + ", ".join(map(str, paths)))
 
@@ -89,13 +95,13 @@ def print_findings(title: str, findings: Findings) -> None:
     for sentence in findings.sentences:
         out.print()
         out.print(output.cell(sentence))
-    for table in findings.tables:
+    for sheet in findings.sheets:
         heads = [
             f"#{head}" if numeric else head
-            for head, numeric in zip(table.heads, table.numeric(), strict=True)
+            for head, numeric in zip(sheet.heads, sheet.numeric(), strict=True)
         ]
         out.print()
-        drawn = output.table(*heads, title=table.title)
-        for row in table.shown():
+        drawn = output.table(*heads, title=printable(sheet.title))
+        for row in sheet.shown():
             drawn.add_row(*map(output.cell, row))
         out.print(drawn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 from covary import errors
-from covary.experiments.base import SEED, Experiment, Findings, Table
+from covary.experiments.base import SEED, Experiment, Findings, Sheet
 
 # Where each is: nothing is loaded before it is asked for.
 _HOME = {
@@ -21,7 +21,7 @@ _HOME = {
 }
 NAMES = tuple(_HOME)
 
-__all__ = ["NAMES", "SEED", "Experiment", "Findings", "Table", "find_experiment"]
+__all__ = ["NAMES", "SEED", "Experiment", "Findings", "Sheet", "find_experiment"]
 
 
 def find_experiment(name: str) -> type[Experiment]:

@@ -27,7 +27,7 @@ Result = dict[str, Any]
 Spec = dict[str, Any]
 
 
-class Table(NamedTuple):
+class Sheet(NamedTuple):
     """Figures in rows and columns, with what they are.
 
     Parameters
@@ -67,13 +67,13 @@ class Findings(NamedTuple):
     Parameters
     ----------
     sentences : how it compares with the paper, and where it differs, why we think so
-    tables : the figures
+    sheets : the figures
     picture : of them, as Vega-Lite has it
     notes : how it was done
     """
 
     sentences: Sequence[str]
-    tables: Sequence[Table]
+    sheets: Sequence[Sheet]
     picture: Spec
     notes: Sequence[str] = ()
 
@@ -87,13 +87,36 @@ class Results:
     def __getitem__(self, trial: Trial) -> Result:
         return self._known[key_of(trial)]
 
-    def __contains__(self, trial: Trial) -> bool:
-        return key_of(trial) in self._known
-
 
 def key_of(trial: Trial) -> str:
     """Return a trial as text, the same before and after it was in a file."""
     return json.dumps(trial)
+
+
+def in_order(figures: Mapping[str, float], *, highest_first: bool = True) -> str:
+    """Return figures by method in words, in their order.
+
+    Examples
+    --------
+    >>> in_order({"cmi": 0.204, "mac": 0.3, "uds": 0.2})
+    '`mac` 0.30, `cmi` 0.20, `uds` 0.20'
+
+    """
+    sign = -1 if highest_first else 1
+    ordered = sorted(figures, key=lambda name: sign * round(figures[name], 2))
+    return ", ".join(f"`{name}` {figures[name]:.2f}" for name in ordered)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names of methods in words.
+
+    Examples
+    --------
+    >>> listed(["cmi", "mac"]), listed([])
+    ('`cmi`, `mac`', 'none')
+
+    """
+    return ", ".join(f"`{name}`" for name in names) or "none"
 
 
 @dataclass(frozen=True)

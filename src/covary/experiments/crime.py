@@ -5,19 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from covary.experiments.base import METHODS, Experiment, Findings, Result, Results, Table, Trial
+from covary.experiments.base import (
+    METHODS,
+    Experiment,
+    Findings,
+    Result,
+    Results,
+    Sheet,
+    Trial,
+    listed,
+)
 from covary.experiments.searches import (
     PERMUTATIONS,
     WIDE,
     about_set,
     best_by_method,
     best_sets,
-    fits_table,
+    fits_sheet,
     projections,
     real_table,
-    sets_tables,
+    sets_sheets,
 )
-from covary.table import Table as Data
+from covary.experiments.tables import fingerprint
+from covary.table import Table
 
 # High education, low education, employed as worker, employed as manager.
 EDUCATION = ("PctBSorMore", "PctNotHSGrad", "PctOccupManu", "PctOccupMgmtProf")
@@ -51,52 +61,64 @@ class Crime(Experiment):
         return (200, 19) if self.quick else (10_000, PERMUTATIONS)
 
     def trials(self) -> list[Trial]:
-        return [(kind, method, *self.size) for kind in ("search", "set") for method in METHODS]
+        return [self._trial(kind, method) for kind in ("search", "set") for method in METHODS]
+
+    def _trial(self, kind: str, method: str) -> Trial:
+        return (kind, method, *self.size, fingerprint("communities", self.data))
 
     def run(self, trial: Trial) -> Result:
-        kind, method, most_rows, permutations = trial
+        kind, method, most_rows, permutations, _ = trial
         table = self._table(most_rows)
         if kind == "search":
             return best_sets(table, method, permutations, self.seed)
         return about_set(table, EDUCATION, method, permutations, self.seed)
 
-    def _table(self, most_rows: int) -> Data:
+    def _table(self, most_rows: int) -> Table:
         table = real_table("communities", self.data, (*CODES, *POLICE), most_rows)
         few = [column for column in table.columns if column.name.startswith(FEW)]
-        return Data(tuple(few), table.n_rows) if self.quick else table
+        return Table(tuple(few), table.n_rows) if self.quick else table
 
     def findings(self, results: Results) -> Findings:
         most_rows, permutations = self.size
         table = self._table(most_rows)
-        found = {m: results[("search", m, *self.size)] for m in METHODS}
-        told = {m: results[("set", m, *self.size)] for m in METHODS}
+        found = {m: results[self._trial("search", m)] for m in METHODS}
+        told = {m: results[self._trial("set", m)] for m in METHODS}
         significant = [m for m in METHODS if told[m]["pvalue"] <= 0.05]
         high = [m for m in METHODS if told[m]["as_high"] <= 0.05]
-        reached = [m for m in METHODS if told[m]["rank"] is not None]
+        places = ", ".join(
+            f"number {told[m]['rank']} of {told[m]['of']} by `{m}`"
+            for m in METHODS
+            if told[m]["rank"] is not None
+        )
+        missed = [m for m in METHODS if told[m]["rank"] is None]
         sentences = [
             "The paper reports a dependence among high education, low education, employed as "
             "worker and employed as manager, found by UDS and MAC only, significant at 0.05. Here "
             f"{', '.join(EDUCATION)} score {told['uds-chance']['score']:.2f} by `uds-chance` "
             f"(p = {told['uds-chance']['pvalue']:.3f}) and {told['uds']['score']:.2f} by `uds` "
             f"(p = {told['uds']['pvalue']:.3f}).",
-            f"It is significant at 0.05 by {_listed(significant)}, and scores higher than 95 % of "
-            f"sets of four columns drawn at random by {_listed(high)}. A beam search finds it "
-            f"with {_listed(reached)}.",
+            f"It is significant at 0.05 by {listed(significant)}, and scores higher than 95 % of "
+            f"sets of four columns drawn at random by {listed(high)}.",
+            f"Of the sets of four columns that a beam search with {WIDE:,} sets of each size "
+            f"comes to, it is {places or 'none'}. Methods that do not come to it: "
+            f"{listed(missed)}. The places before it are for columns that nearly say the same, "
+            "such as rents or immigration in different years, of which the table has many.",
         ]
-        tables = [
-            Table(
+        sheets = [
+            Sheet(
                 f"The set of the paper: {', '.join(EDUCATION)}",
                 ["method", "score", "p", "random sets as high", "rank", "of"],
                 [[m, *(told[m][k] for k in KEYS)] for m in METHODS],
                 digits=3,
             ),
-            fits_table(table, EDUCATION),
-            *sets_tables(found),
+            fits_sheet(table, EDUCATION),
+            *sets_sheets(found),
             best_by_method(found),
         ]
         notes = [
-            f"{table.n_rows:,} communities, {len(table.columns)} columns: the five that are not "
-            "meant to predict and the 22 on police, missing in 84 % of the rows, are left out.",
+            f"{table.n_rows:,} communities, {len(table.columns)} columns. Left out are the five "
+            "that are not meant to predict, and the 22 on police, which are missing in 84 % of "
+            "the rows" + ("; and most others, in a quick run." if self.quick else "."),
             f"`rank` is the place of the set among those of four columns that a beam search with "
             f"{WIDE:,} sets of each size comes to, - if it does not come to it. p-values are of "
             f"{permutations} permutations of the columns. `family p` takes into "
@@ -104,8 +126,4 @@ class Crime(Experiment):
             "degree 5 or monotone, the simplest that predicts rows it was not fitted to about as "
             "well as the best.",
         ]
-        return Findings(sentences, tables, projections((table, EDUCATION)), notes)
-
-
-def _listed(methods: list[str]) -> str:
-    return ", ".join(f"`{method}`" for method in methods) or "no method"
+        return Findings(sentences, sheets, projections((table, EDUCATION)), notes)

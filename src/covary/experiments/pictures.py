@@ -43,7 +43,6 @@ def tiles(
     rows: Sequence[str],
     columns: Sequence[Any] | None = None,
     panels: str | None = None,
-    digits: int = 2,
 ) -> Spec:
     """Return numbers between 0 and 1 as a map: the darker, the higher.
 
@@ -55,7 +54,6 @@ def tiles(
     rows : in the order from above; how they are called
     columns : in their order, if numbers do not tell it
     panels : what one panel each is drawn for, side by side
-    digits : after the point
     """
     x: Spec = {
         "field": across,
@@ -93,7 +91,7 @@ def tiles(
                     "text": {
                         "field": "value",
                         "type": "quantitative",
-                        "format": f".{digits}f",
+                        "format": ".2f",
                     },
                     "color": {
                         "condition": {"test": "datum.value > 0.6", "value": "white"},

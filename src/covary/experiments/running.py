@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
+import sqlite3
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,65 +17,79 @@ import numpy as np
 from covary import __version__, errors
 from covary.engines import Processes
 from covary.experiments.base import Experiment, Result, Results, Trial, key_of
+from covary.experiments.machine import machine
 
 OnProgress = Callable[[int, int], None]
 
 
+class Done(NamedTuple):
+    """What a trial gave, in how many seconds of a processor, when and where."""
+
+    result: Result
+    seconds: float
+    date: str
+    machine: str
+
+
 class Ran(NamedTuple):
-    """What all trials of an experiment gave, and how many seconds of a processor they took."""
+    """What all trials of an experiment gave."""
 
     results: Results
     seconds: float
+    dates: list[str]
+    machines: list[str]
 
 
 class TrialFile:
-    """Results of trials, one on each line, which is written when the trial is done.
+    """Results of trials in an SQLite database: what was written once is never lost.
+
+    Several runs may use it at the same time.
 
     Parameters
     ----------
     path : of the file; made if it is not there
-    seed : of the trials; a file of another seed, or of another version, is refused
+    seed : of the trials; a file of another seed, or of another version of covary, is refused
     """
 
     def __init__(self, path: Path, seed: int) -> None:
         self.path = path
-        self._made_by = {"covary": __version__, "seed": seed}
+        with self._open() as file:
+            file.execute("CREATE TABLE IF NOT EXISTS facts (covary TEXT, seed INTEGER)")
+            file.execute(
+                "CREATE TABLE IF NOT EXISTS trials (trial TEXT PRIMARY KEY, result TEXT NOT NULL, "
+                "seconds REAL NOT NULL, date TEXT NOT NULL, machine TEXT NOT NULL)"
+            )
+            file.execute(
+                "INSERT INTO facts SELECT ?, ? WHERE NOT EXISTS (SELECT * FROM facts)",
+                (__version__, seed),
+            )
+            if file.execute("SELECT * FROM facts").fetchall() != [(__version__, seed)]:
+                raise errors.other_trials(path)
 
-    def read(self) -> dict[str, tuple[float, Result]]:
-        """Return seconds and result by trial; a line that a kill cut short is not there."""
-        if not self.path.exists():
-            return {}
-        found: dict[str, tuple[float, Result]] = {}
-        lines = self.path.read_bytes().split(b"\n")
-        for at, line in enumerate(lines):
-            try:
-                each = json.loads(line)
-                if at == 0:
-                    if each != self._made_by:
-                        raise errors.other_trials(self.path)
-                    continue
-                found[json.dumps(each["trial"])] = (each["seconds"], each["result"])
-            except (ValueError, KeyError, TypeError):
-                if at == 0:
-                    raise errors.other_trials(self.path) from None
-        return found
+    def read(self) -> dict[str, Done]:
+        """Return what is known, by trial."""
+        with self._open() as file:
+            lines = file.execute("SELECT trial, result, seconds, date, machine FROM trials")
+            return {trial: Done(json.loads(result), *rest) for trial, result, *rest in lines}
 
-    def append(self, done: Sequence[tuple[Trial, float, Result]]) -> None:
-        """Write results at the end, at once."""
+    def write(self, done: Mapping[str, Done]) -> None:
+        """Keep what some trials gave."""
         lines = [
-            json.dumps({"trial": trial, "seconds": round(seconds, 4), "result": result})
-            for trial, seconds, result in done
+            (trial, json.dumps(each.result, allow_nan=False), *each[1:])
+            for trial, each in done.items()
         ]
-        begun = self.path.exists() and self.path.stat().st_size > 0
-        # A new line first: the last one may have been cut short.
-        text = "\n".join([*([""] if begun else [json.dumps(self._made_by)]), *lines])
+        with self._open() as file:
+            file.executemany("INSERT OR REPLACE INTO trials VALUES (?, ?, ?, ?, ?)", lines)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            with open(self.path, "ab") as file:  # written by one call, or refused
-                file.write(text.encode())
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise errors.unwritable(self.path, error.strerror) from None
+            with closing(sqlite3.connect(self.path, timeout=60)) as file, file:
+                yield file
+        except sqlite3.OperationalError as error:  # a full disk, a folder that is not there
+            raise errors.unwritable(self.path, error) from None
+        except (sqlite3.DatabaseError, ValueError):
+            raise errors.other_trials(self.path) from None
 
 
 def run_trials(
@@ -86,28 +102,35 @@ def run_trials(
     left = [trial for trial in trials if key_of(trial) not in known]
     # In any order, so that the time that is left can be told from the time so far.
     left = [left[at] for at in np.random.default_rng(0).permutation(len(left))]
-    n_done = len(trials) - len(left)
     if left:
+        on_progress = on_progress or (lambda done, total: None)
+        n_done = len(trials) - len(left)
         with Processes(1 if experiment.alone else n_jobs).session(experiment) as session:
-            if on_progress is not None:
+            on_progress(n_done, len(trials))
+            for first, found in session.run(_run_some, left):
+                new = {key_of(left[first + at]): each for at, each in enumerate(found)}
+                file.write(new)
+                known |= new
+                n_done += len(new)
                 on_progress(n_done, len(trials))
-            for first, done in session.run(_run_some, left):
-                file.append([(left[first + at], *each) for at, each in enumerate(done)])
-                n_done += len(done)
-                if on_progress is not None:
-                    on_progress(n_done, len(trials))
-        known = file.read()
-    keys = [key_of(trial) for trial in trials]
-    return Ran(Results({key: known[key][1] for key in keys}), sum(known[key][0] for key in keys))
+    done = {key_of(trial): known[key_of(trial)] for trial in trials}
+    return Ran(
+        Results({key: each.result for key, each in done.items()}),
+        sum(each.seconds for each in done.values()),
+        sorted({each.date for each in done.values()}),
+        sorted({each.machine for each in done.values()}),
+    )
 
 
-def _run_some(experiment: Experiment, trials: Sequence[Trial]) -> list[tuple[float, Any]]:
-    """Return seconds and result of some trials: a task."""
+def _run_some(experiment: Experiment, trials: Sequence[Trial]) -> list[Done]:
+    """Run some trials: a task."""
     found = []
+    here = machine()
     for trial in trials:
         begin = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = experiment.run(trial)
-        found.append((time.process_time() - begin, result))
+            result: Any = experiment.run(trial)
+        seconds = time.process_time() - begin
+        found.append(Done(result, seconds, datetime.now(UTC).date().isoformat(), here))
     return found

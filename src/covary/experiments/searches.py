@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import covary
-from covary.datasets import load
-from covary.experiments.base import METHODS, Spec
-from covary.experiments.base import Table as Figures
+from covary.experiments.base import METHODS, Sheet, Spec
+from covary.experiments.tables import loaded
+from covary.measures import find_seeded
 from covary.report.fits import best_fit
 from covary.table import Table
 
@@ -31,8 +31,8 @@ Sets = dict[str, list[dict[str, Any]]]
 
 
 def real_table(name: str, folder: Path | None, left_out: Sequence[str], most_rows: int) -> Table:
-    """Return a table by its name, without some columns; no more rows than these are drawn."""
-    table = load(name, folder).table
+    """Return a table by its name, without some columns; of more rows than these, a sample."""
+    table = loaded(name, folder).table
     columns = [column for column in table.columns if column.name not in left_out]
     if table.n_rows <= most_rows:
         return Table(tuple(columns), table.n_rows)
@@ -46,10 +46,10 @@ def best_sets(table: Table, method: str, permutations: int, seed: int) -> Sets:
 
     What adds nothing to its parts is left out if the method is one whose sets are tested.
     """
-    how: dict[str, Any] = {"measure": method, "max_size": MAX_SIZE, "n_jobs": 1}
+    how: dict[str, Any] = {"measure": method, "max_size": MAX_SIZE, "seed": seed, "n_jobs": 1}
     if method not in TESTED:
         return {"all": list(map(_told, covary.search(table, top=TOP, prune=True, **how)))}
-    found = covary.search(table, top=TOP, sift=True, permutations=permutations, seed=seed, **how)
+    found = covary.search(table, top=TOP, sift=True, permutations=permutations, **how)
     larger = [each for each in covary.search(table, top=10**6, sift=True, **how) if _large(each)]
     return {
         "all": list(map(_told, found)),
@@ -87,8 +87,9 @@ def about_set(
     table: Table, columns: Sequence[str], method: str, permutations: int, seed: int
 ) -> dict[str, Any]:
     """Return how a set stands out: score, p-value, share of random sets, and place in a search."""
+    measure = find_seeded(method, seed)
     tested = covary.test(
-        table, list(columns), measure=method, permutations=permutations, seed=seed, n_jobs=1
+        table, list(columns), measure=measure, permutations=permutations, seed=seed, n_jobs=1
     )
     draw = np.random.default_rng(seed)
     names = [column.name for column in table.columns]
@@ -96,10 +97,9 @@ def about_set(
     as_high = 0
     for _ in range(n_random):
         drawn = draw.choice(len(names), len(columns), replace=False)
-        score = covary.score(table, [names[at] for at in drawn], measure=method)
-        as_high += score >= tested.score
+        as_high += measure.score(table, [names[at] for at in drawn]) >= tested.score
     found = covary.search(
-        table, measure=method, max_size=len(columns), beam=WIDE, top=10**6, n_jobs=1
+        table, measure=measure, max_size=len(columns), beam=WIDE, top=10**6, n_jobs=1
     )
     alike = [set(each.columns) for each in found if len(each.columns) == len(columns)]
     return {
@@ -111,10 +111,10 @@ def about_set(
     }
 
 
-def sets_tables(found: dict[str, Sets]) -> list[Figures]:
+def sets_sheets(found: dict[str, Sets]) -> list[Sheet]:
     """Return tables of the sets that were tested."""
     return [
-        Figures(
+        Sheet(
             title.format(method),
             ["columns", "score", "p", "family p"],
             [
@@ -132,24 +132,24 @@ def sets_tables(found: dict[str, Sets]) -> list[Figures]:
     ]
 
 
-def best_by_method(found: dict[str, Sets]) -> Figures:
+def best_by_method(found: dict[str, Sets]) -> Sheet:
     """Return the three best sets of every method."""
     rows = [
         [method, ", ".join(each["columns"]), each["score"]]
         for method in METHODS
         for each in found[method]["all"][:3]
     ]
-    return Figures("The best sets of every method", ["method", "columns", "score"], rows)
+    return Sheet("The best sets of every method", ["method", "columns", "score"], rows)
 
 
-def fits_table(table: Table, columns: Sequence[str]) -> Figures:
+def fits_sheet(table: Table, columns: Sequence[str]) -> Sheet:
     """Return the curve that fits each two columns best."""
     values = {column.name: column.values for column in table.columns}
     rows = []
     for one, other in combinations(columns, 2):
         fit = best_fit(values[one], values[other])
         rows.append([one, other, fit and fit.kind, fit and fit.r2])
-    return Figures("What fits best", ["x", "y", "curve", "R²"], rows)
+    return Sheet("What fits best", ["x", "y", "curve", "R²"], rows)
 
 
 def projections(*sets: tuple[Table, Sequence[str]]) -> Spec:

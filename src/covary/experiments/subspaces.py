@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 import covary
-from covary.datasets import load
-from covary.experiments.base import METHODS, Spec, Table
+from covary import errors
+from covary.experiments.base import METHODS, Sheet, Spec, in_order
 from covary.experiments.pictures import tiles
-from covary.table import Column
-from covary.table import Table as Data
+from covary.experiments.tables import loaded
+from covary.table import Column, Table
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,36 +37,41 @@ SEARCH_NOTE = (
 class Classed(NamedTuple):
     """A table of numbers without gaps or constant columns, and the class of each row."""
 
-    names: list[str]
+    name: str
+    columns: list[str]
     values: Floats
     labels: npt.NDArray[np.str_]
 
     def rows(self, chosen: npt.NDArray[np.generic]) -> Classed:
         """Return some of the rows."""
-        return varying(self.names, self.values[chosen], self.labels[chosen])
+        return varying(self.name, self.columns, self.values[chosen], self.labels[chosen])
 
 
-def classed(name: str, folder: Path | None, most_rows: int | None = None) -> Classed:
+def classed(name: str, folder: Path | None, least: int, most: int | None = None) -> Classed:
     """Return a table by its name; rows with a missing cell are left out.
 
-    ``most_rows`` are drawn if there are more.
+    Fewer than ``least`` rows are refused; ``most`` are drawn if there are more.
     """
-    loaded = load(name, folder)
-    assert loaded.labels is not None, name
-    columns = loaded.table.columns
+    found = loaded(name, folder)
+    if found.labels is None:
+        raise errors.no_classes(name)
+    columns = found.table.columns
     values = np.column_stack([np.asarray(column.values, np.float64) for column in columns])
     rows = np.flatnonzero(~np.isnan(values).any(axis=1))
-    if most_rows is not None and len(rows) > most_rows:
-        rows = np.sort(np.random.default_rng(0).choice(rows, most_rows, replace=False))
-    return varying(
-        [column.name for column in columns], values[rows], np.array(loaded.labels)[rows]
-    )
+    if len(rows) < least:
+        raise errors.too_few_to_compare(name, len(rows), least)
+    if most is not None and len(rows) > most:
+        rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
+    names = [column.name for column in columns]
+    return varying(name, names, values[rows], np.array(found.labels)[rows])
 
 
-def varying(names: Sequence[str], values: Floats, labels: npt.NDArray[np.str_]) -> Classed:
+def varying(
+    name: str, columns: Sequence[str], values: Floats, labels: npt.NDArray[np.str_]
+) -> Classed:
     """Return a table without its constant columns."""
     vary = np.flatnonzero(values.min(axis=0) < values.max(axis=0)).tolist()
-    return Classed([names[at] for at in vary], values[:, vary], labels)
+    return Classed(name, [columns[at] for at in vary], values[:, vary], labels)
 
 
 def scaled(values: Floats) -> Floats:
@@ -75,29 +80,30 @@ def scaled(values: Floats) -> Floats:
     return np.asarray((values - least) / (most - least))
 
 
-def found_sets(table: Classed, method: str, seed: int) -> list[list[int]]:
+def found_sets(table: Classed, method: str, seed: int, draw: int = 0) -> list[list[int]]:
     """Return the best sets of columns by a method, or those of a baseline."""
-    n_columns = len(table.names)
+    n_columns = len(table.columns)
     if method == ALL:
         return [list(range(n_columns))]
     if method == RANDOM:
-        draw = np.random.default_rng((seed, n_columns))
-        sizes = draw.integers(*DRAWN_SIZES, size=N_SETS, endpoint=True)
+        rng = np.random.default_rng((seed, draw, *table.name.encode()))
+        sizes = rng.integers(*DRAWN_SIZES, size=N_SETS, endpoint=True)
         return [
-            sorted(draw.choice(n_columns, min(size, n_columns), replace=False).tolist())
+            sorted(rng.choice(n_columns, min(size, n_columns), replace=False).tolist())
             for size in sizes
         ]
-    columns = [Column(name, table.values[:, at]) for at, name in enumerate(table.names)]
+    columns = [Column(name, table.values[:, at]) for at, name in enumerate(table.columns)]
     found = covary.search(
-        Data(tuple(columns), len(table.values)),
+        Table(tuple(columns), len(table.values)),
         measure=method,
         max_size=n_columns,
         beam=BEAM,
         top=N_SETS,
         prune=True,
+        seed=seed,
         n_jobs=1,
     )
-    return [[table.names.index(name) for name in each.columns] for each in found]
+    return [[table.columns.index(name) for name in each.columns] for each in found]
 
 
 def in_the_paper(method: str) -> str:
@@ -113,7 +119,7 @@ class Quality(NamedTuple):
     what : the figures are
     tables : how they are called
     ours : by method, and baseline, for each table
-    paper : by method for each table
+    paper : by method for each table; empty if the tables are not those of the paper
     """
 
     what: str
@@ -132,34 +138,36 @@ class Quality(NamedTuple):
     ) -> Quality:
         """Return what was found by method and table, for the tables of these names.
 
-        ``titles`` and ``paper`` are of all tables, in the same order.
+        ``titles`` and ``paper`` are of all tables of the paper, in the same order.
         """
-        places = [list(titles).index(name) for name in names]
+        known = [list(titles).index(name) for name in names if name in titles]
         return cls(
             what,
-            [titles[name] for name in names],
+            [titles.get(name, name) for name in names],
             {method: [found[method, name] for name in names] for method in COMPARED},
-            {method: [figures[at] for at in places] for method, figures in paper.items()},
+            {m: [figures[at] for at in known] for m, figures in paper.items() if known},
         )
 
     def means(self) -> dict[str, float]:
         """Return the mean over all tables."""
-        return {method: float(np.mean(found)) for method, found in self.ours.items()}
+        return _means(self.ours)
+
+    def means_of_paper(self) -> dict[str, float]:
+        """Return the paper's means over these tables."""
+        return _means(self.paper)
 
     def ranks(self) -> dict[str, float]:
-        """Return the mean rank among the methods; the best of a table has rank 1."""
+        """Return the mean rank among the methods; the best of a table has rank 1.
+
+        Figures that agree to two digits are equal.
+        """
         from scipy.stats import rankdata
 
-        scores = np.array([self.ours[method] for method in METHODS])
+        scores = np.array([self.ours[method] for method in METHODS]).round(2)
         ranks = rankdata(-scores, axis=0).mean(axis=1)
         return dict(zip(METHODS, ranks.tolist(), strict=True))
 
-    def spread_of_methods(self) -> float:
-        """Return the standard deviation between methods, its mean over tables."""
-        scores = np.array([self.ours[method] for method in METHODS])
-        return float(scores.std(axis=0, ddof=1).mean())
-
-    def table(self) -> Table:
+    def sheet(self) -> Sheet:
         """Return all figures."""
         means, ranks = self.means(), self.ranks()
         rows = [
@@ -167,21 +175,10 @@ class Quality(NamedTuple):
             for method, found in self.ours.items()
         ]
         rows += [
-            [in_the_paper(method), *found, float(np.mean(found)), None]
+            [in_the_paper(method), *found, self.means_of_paper()[method], None]
             for method, found in self.paper.items()
         ]
-        return Table(self.what, ["method", *self.tables, "mean", "mean rank"], rows)
-
-    def ranking(self) -> str:
-        """Return the means of all methods, the highest first, in words."""
-        means = self.means()
-        ordered = sorted(means, key=lambda method: -means[method])
-        return ", ".join(f"`{method}` {means[method]:.2f}" for method in ordered)
-
-    def ranks_in_words(self) -> str:
-        """Return the mean ranks of all methods, the best first."""
-        ranks = sorted(self.ranks().items(), key=lambda each: each[1])
-        return ", ".join(f"`{method}` {rank:.1f}" for method, rank in ranks)
+        return Sheet(self.what, ["method", *self.tables, "mean", "mean rank"], rows)
 
     def picture(self) -> Spec:
         """Return a map of all figures."""
@@ -196,3 +193,24 @@ class Quality(NamedTuple):
         return tiles(
             self.what, cells, across="data", rows=list(rows), columns=(*self.tables, "mean")
         )
+
+    def beside_the_paper(self) -> str:
+        """Return the means here and there, and against sets that are drawn, in words."""
+        means = self.means()
+        best = max(METHODS, key=means.__getitem__)
+        ahead = sum(
+            one > other for one, other in zip(self.ours[best], self.ours[RANDOM], strict=True)
+        )
+        told = in_order(self.means_of_paper())
+        return (
+            f"Means over {len(self.tables)} table{'s' * (len(self.tables) > 1)}: "
+            f"{in_order(means)}; mean ranks of the methods: "
+            f"{in_order(self.ranks(), highest_first=False)}. "
+            + (f"In the paper: {told}. " if told else "")
+            + f"The best method here, `{best}`, is ahead of sets drawn at random on {ahead} of "
+            f"{len(self.tables)}."
+        )
+
+
+def _means(figures: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    return {method: float(np.mean(found)) for method, found in figures.items()}

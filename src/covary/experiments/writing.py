@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import json
-import os
-import platform
+import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from covary import __version__, errors
-from covary.experiments.base import Experiment, Findings, Table
+from covary.experiments.base import Experiment, Findings, Sheet
+from covary.experiments.running import Ran
 from covary.table import whole_file
 
 PICTURE_SCALE = 2.0
+NEEDED = {"vl_convert": "vl-convert-python", "altair": "altair"}
 
 
 def check_pictures() -> None:
     """Refuse if pictures cannot be drawn, before hours of work."""
-    if importlib.util.find_spec("vl_convert") is None:
-        raise errors.no_pictures()
+    for module, package in NEEDED.items():
+        if importlib.util.find_spec(module) is None:
+            raise errors.no_pictures(package)
 
 
 def write_findings(
-    experiment: Experiment, findings: Findings, seconds: float, folder: Path
+    experiment: Experiment, findings: Findings, ran: Ran, folder: Path
 ) -> list[Path]:
     """Write all files of an experiment, and return where they are."""
     import vl_convert
 
-    facts = facts_of(experiment, seconds)
+    facts = facts_of(experiment, ran)
     stem = f"{experiment.name}-quick" if experiment.quick else experiment.name
-    svg = vl_convert.vegalite_to_svg(findings.picture)
-    png = vl_convert.vegalite_to_png(findings.picture, scale=PICTURE_SCALE)
     document = {
         "experiment": experiment.name,
         "title": experiment.title,
@@ -43,21 +42,17 @@ def write_findings(
         "sentences": list(findings.sentences),
         "notes": list(findings.notes),
         "tables": [
-            {
-                "title": table.title,
-                "heads": list(table.heads),
-                "rows": [list(row) for row in table.rows],
-            }
-            for table in findings.tables
+            {"title": sheet.title, "heads": list(sheet.heads), "rows": list(map(list, sheet.rows))}
+            for sheet in findings.sheets
         ],
         "run": facts,
     }
-    text = markdown(experiment, findings, facts, f"{stem}.svg")
+    data = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     contents = {
-        ".md": text.encode(),
-        ".json": (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode(),
-        ".svg": (svg + "\n").encode(),
-        ".png": png,
+        ".md": markdown(experiment, findings, facts, f"{stem}.svg").encode(),
+        ".json": f"{data}\n".encode(),
+        ".svg": f"{vl_convert.vegalite_to_svg(findings.picture)}\n".encode(),
+        ".png": vl_convert.vegalite_to_png(findings.picture, scale=PICTURE_SCALE),
     }
     paths = []
     for ending, content in contents.items():
@@ -68,37 +63,17 @@ def write_findings(
     return paths
 
 
-def facts_of(experiment: Experiment, seconds: float) -> dict[str, Any]:
-    """Return when and where it was run, and how long it took."""
-    command = f"covary reproduce {experiment.name}"
-    if experiment.quick:
-        command += " --quick"
-    if experiment.data is not None:
-        command += " --data DIR"
+def facts_of(experiment: Experiment, ran: Ran) -> dict[str, Any]:
+    """Return how, when and where it was run, and how long that took."""
+    quick = " --quick" if experiment.quick else ""
+    data = " --data DIR" if experiment.data is not None else ""
     return {
-        "command": command,
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": machine(),
+        "command": f"covary reproduce {experiment.name}{quick}{data} --seed {experiment.seed}",
+        "date": ran.dates[-1],
+        "machine": " and ".join(ran.machines),
         "covary": __version__,
-        "processor_seconds": round(seconds),
+        "processor_seconds": round(ran.seconds),
     }
-
-
-def machine() -> str:
-    """Return what kind of machine this is; nothing that tells whose."""
-    model = platform.processor() or platform.machine()
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            models = [line.split(":", 1)[1] for line in file if line.startswith("model name")]
-        model = models[0].strip() if models else model
-    except OSError:
-        pass
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    versions = ", ".join(
-        f"{package} {version(package)}" for package in ("numpy", "numba", "scikit-learn")
-    )
-    python = f"Python {platform.python_version()}"
-    return f"{model}, {cores} cores, {platform.system()}; {python}, {versions}"
 
 
 def markdown(
@@ -107,27 +82,33 @@ def markdown(
     """Return the page of an experiment."""
     parts = [f"# {experiment.title}"]
     if experiment.quick:
-        parts.append("A quick run: few and small trials, to see that it works. No figure to cite.")
-    parts += findings.sentences
+        parts.append("A quick run: few and small trials, to see that it works. Nothing to cite.")
+    parts += map(_plain, findings.sentences)
     parts.append(f"![{experiment.title}]({picture})")
-    for table in findings.tables:
-        parts += [f"## {table.title}", markdown_table(table)]
+    for sheet in findings.sheets:
+        parts += [f"## {_plain(sheet.title)}", markdown_table(sheet)]
     if findings.notes:
-        parts += ["## How it was done", *findings.notes]
+        parts += ["## How it was done", *map(_plain, findings.notes)]
     parts.append(
-        f"`{facts['command']}`, seed {experiment.seed}: {duration(facts['processor_seconds'])} of "
-        f"one core, {facts['date']}, covary {facts['covary']}; {facts['machine']}."
+        f"`{facts['command']}`: {duration(facts['processor_seconds'])} of one core, "
+        f"{facts['date']}, covary {facts['covary']}; {facts['machine']}."
     )
     return "\n\n".join(parts) + "\n"
 
 
-def markdown_table(table: Table) -> str:
+def _plain(text: str) -> str:
+    """Return text on one line in which no name can become a tag."""
+    return html.escape(" ".join(text.split()), quote=False)
+
+
+def markdown_table(sheet: Sheet) -> str:
     """Return a table with columns of equal width; numbers stand to the right."""
     heads, *cells = (
-        [cell.replace("|", r"\|") for cell in row] for row in (table.heads, *table.shown())
+        [re.sub(r"([\\`*|\[\]])", r"\\\1", _plain(cell)) for cell in row]
+        for row in (sheet.heads, *sheet.shown())
     )
     widths = [max(3, *(len(row[at]) for row in [heads, *cells])) for at in range(len(heads))]
-    numeric = table.numeric()
+    numeric = sheet.numeric()
 
     def line(row: Sequence[str]) -> str:
         aligned = [
