@@ -65,7 +65,6 @@ MAY_IMPORT = {
         "covary.results",  # for types only
         "covary.significance",  # for types only
         "covary.pairs",
-        "covary.measures",
         "covary.prepare",
         "covary.table",
     },

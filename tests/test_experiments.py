@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import covary
 from covary.errors import CovaryError
 from covary.experiments import NAMES, find_experiment
 from covary.experiments.base import METHODS, Sheet
@@ -335,6 +336,17 @@ def test_unrelated_columns_are_unrelated_and_have_the_same_values():
     other = related(recipe, 3, 0)
     for one, two in zip(np.sort(table, axis=0).T, np.sort(other, axis=0).T, strict=True):
         assert np.abs(one - two).mean() < 0.15 * two.std()
+
+
+def test_unrelated_tables_of_one_function_stand_for_all_where_ranks_decide():
+    from scipy.stats import ks_2samp
+
+    scores = {
+        recipe: [covary.score(unrelated(recipe, 3, number)) for number in range(60)]
+        for recipe in (Recipe(200, 6, "f1", 0.5, False), Recipe(200, 6, "f4", 2.0, True))
+    }
+    assert max(map(max, scores.values())) > 0
+    assert ks_2samp(*scores.values()).pvalue > 0.001
 
 
 @pytest.mark.parametrize("experiment", [PowerDimension(), PowerExtra(), PowerMixed(), Beta()])
