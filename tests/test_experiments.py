@@ -12,7 +12,6 @@ import sys
 import time
 import warnings
 from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,8 +33,6 @@ from covary.experiments.running import Done, TrialFile, run_trials
 from covary.experiments.subspaces import Quality, found_sets, varying
 from covary.experiments.tables import fingerprint, loaded
 from covary.experiments.writing import markdown_table
-
-COMMITTED = Path(__file__).parents[1] / "docs" / "reproduction"
 
 
 def written(folder, name, columns):
@@ -543,42 +540,3 @@ def test_no_name_becomes_markup():
     table = Sheet("t", ["name"], [["<img src=x>\n| `x` [a](b)"]])
     row = markdown_table(table).split("\n")[2:]
     assert row == [r"| &lt;img src=x&gt; \| \`x\` \[a\](b) |"]
-
-
-# ------------------------------------------------------------------ what is committed
-
-
-def committed(name):
-    return json.loads((COMMITTED / f"{name}.json").read_text())
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_full_results_are_there_with_their_command(name):
-    document = committed(name)
-    assert document["quick"] is False
-    text = (COMMITTED / f"{name}.md").read_text()
-    assert f"`{document['run']['command']}`" in text
-    for fact in ("date", "machine", "covary"):
-        assert document["run"][fact] in text
-    for ending in ("svg", "png"):
-        assert (COMMITTED / f"{name}.{ending}").stat().st_size > 0
-
-
-def rows_of(name, title):
-    table = next(t for t in committed(name)["tables"] if t["title"] == title)
-    rows = [dict(zip(table["heads"], row, strict=True)) for row in table["rows"]]
-    return [row for row in rows if row["f"] != "mean"]
-
-
-def test_the_power_that_is_claimed():
-    paper = rows_of("power-dimension", "Power: the paper's setting")
-    usual = [row for row in paper if row["noise"] == 0.5]
-    assert {row["n"] for row in usual} == {20, 40, 60, 80}
-    assert min(row["uds"] for row in usual) >= 0.95
-    assert min(row["uds-chance"] for row in paper) >= 0.95
-    for function in ("f3", "f4"):
-        rows = [row for row in paper if row["f"] == function]
-        assert sum(row["uds"] for row in rows) > sum(row["uds-unregularized"] for row in rows)
-    hard = rows_of("power-dimension", "Power: independent X")
-    means = {method: np.mean([row[method] for row in hard]) for method in METHODS}
-    assert all(means["uds-chance"] > means[m] for m in METHODS if m != "uds-chance")
