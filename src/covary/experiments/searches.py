@@ -25,6 +25,7 @@ TESTED = ("uds-chance", "uds")
 PERMUTATIONS = 999
 # So many sets of each size are kept to see where a set comes in.
 WIDE = 1000
+ROWS_DRAWN = 250
 
 
 Sets = dict[str, list[dict[str, Any]]]
@@ -143,10 +144,10 @@ def best_by_method(found: dict[str, Sets]) -> Sheet:
 
 
 def fits_sheet(table: Table, columns: Sequence[str]) -> Sheet:
-    """Return the curve that fits each two columns best."""
+    """Return the curve that fits each two columns best, x and y as in the picture."""
     values = {column.name: column.values for column in table.columns}
     rows = []
-    for one, other in combinations(columns, 2):
+    for one, other in combinations(covary.explain(table, list(columns)).order, 2):
         fit = best_fit(values[one], values[other])
         rows.append([one, other, fit and fit.kind, fit and fit.r2])
     return Sheet("What fits best", ["x", "y", "curve", "R²"], rows)
@@ -156,7 +157,7 @@ def projections(*sets: tuple[Table, Sequence[str]]) -> Spec:
     """Return a picture of every two columns of some sets, with the curves that fit best."""
     import altair as alt
 
-    charts = [_whole(table, columns).plot.projections() for table, columns in sets]
+    charts = [_whole(table, columns).plot.projections(ROWS_DRAWN) for table, columns in sets]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # nobody brushes a picture
         picture: Spec = alt.concat(*charts, columns=1).properties(background="white").to_dict()
