@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from covary.datasets import DATASETS, Dataset, Loaded, content_digest, load
+from covary.datasets import DATASETS, Dataset, Loaded, content_digest, load, missing
 from covary.errors import CovaryError, CovaryWarning, ParameterError
 
 # Rows, columns and classes, as the description of the tables has them.
@@ -262,14 +262,30 @@ def test_cache_comes_second(cache, openml):
 
 def test_folder_that_lacks_the_file(tmp_path, cache, openml):
     put(cache)
-    for folder in (tmp_path, tmp_path / "nowhere"):
-        assert refusal("tiny", folder) == (
-            f"there is no tiny.csv.gz in {folder}: put it there, or name no folder and it is "
-            "downloaded"
-        )
-    line = refusal("segmentation", tmp_path)
-    assert line == f"there is no segmentation.csv.gz in {tmp_path}: put it there"
+    assert refusal("tiny", tmp_path) == f"in {tmp_path} there is no tiny.csv.gz: put it there"
+    nowhere = tmp_path / "nowhere"
+    assert refusal("tiny", nowhere).startswith(f"there is no folder {nowhere}")
     assert openml.calls == []
+
+
+def test_what_is_missing(tmp_path, cache, openml):
+    assert missing(["segmentation", "wdbc", "segmentation"]) == ["segmentation"]
+    assert missing(["segmentation", "wdbc"], tmp_path) == ["segmentation", "wdbc"]
+    (tmp_path / "wdbc.csv").write_text("a,label\n1,x\n2,y\n")
+    assert missing(["segmentation", "wdbc"], tmp_path) == ["segmentation"]
+    assert openml.calls == []
+
+
+def test_a_table_need_not_be_compressed(tmp_path):
+    (tmp_path / "wdbc.csv").write_text("a,b,label\n1,2,x\n2,3,y\n3,5,y\n")
+    with pytest.warns(CovaryWarning, match="is not the table"):
+        loaded = load("wdbc", tmp_path)
+    assert not loaded.published
+    assert loaded.labels == ["x", "y", "y"]
+    arrow = loaded.to_arrow()
+    assert arrow.column_names == ["a", "b", "label"]
+    assert arrow["b"].to_pylist() == [2.0, 3.0, 5.0]
+    assert repr(loaded) == "<wdbc: 3 rows, 2 columns, 2 classes>"
 
 
 @pytest.mark.parametrize(
@@ -316,7 +332,7 @@ def test_damaged_file(tmp_path):
 
 
 def test_file_that_may_not_be_read(tmp_path, monkeypatch):
-    def closed(_):
+    def closed(*_):
         raise PermissionError(13, "Permission denied")
 
     put(tmp_path)

@@ -95,8 +95,12 @@ def test_a_quick_run_writes_everything(name, place, tables, covary_command):
     assert stem.with_suffix(".svg").read_text().startswith("<svg")
     assert stem.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
     assert not list(place.glob("*.partial"))
+    assert "Nothing to cite" in out
+    assert "Nothing to cite" in text
     if name in ("clustering", "outliers", "crime", "energy"):
         assert "not the table" in err
+        assert "**Not the published tables**" in text
+        assert not any(table["published"] for table in document["run"]["tables"].values())
 
 
 @pytest.mark.parametrize("name", ["power-mixed", "outliers"])
@@ -139,6 +143,18 @@ def test_a_table_that_is_not_there_is_told_in_one_line(tmp_path, covary_command)
     assert err.count("\n") == 1
 
 
+def test_all_missing_tables_are_told_before_anything_is_done(tables, tmp_path, covary_command):
+    code, _, err = covary_command("reproduce", "all", "--data", tables, "-o", tmp_path / "out")
+    assert code == 1
+    for name in ("optdigits", "letter", "ann_thyroid"):
+        assert f"{name}.csv.gz" in err
+    assert "waveform.csv.gz" not in err
+    assert not (tmp_path / "out").exists()
+    code, _, err = covary_command("reproduce", "crime", "--data", tmp_path / "nowhere")
+    assert code == 1
+    assert "there is no folder" in err
+
+
 def test_a_folder_that_cannot_be_made(tmp_path, covary_command):
     (tmp_path / "file").write_text("")
     code, _, err = covary_command("reproduce", "runtime", "--quick", "-o", tmp_path / "file/out")
@@ -178,7 +194,7 @@ def test_what_is_done_is_not_done_again(tmp_path):
 def test_trials_of_another_seed_are_refused(tmp_path):
     path = tmp_path / "power.trials"
     TrialFile(path, seed=1)
-    with pytest.raises(CovaryError, match="--output"):
+    with pytest.raises(CovaryError, match="with seed 1: name another folder with --output"):
         TrialFile(path, seed=2)
     path.write_text("something else\n" * 100)
     with pytest.raises(CovaryError, match="--output"):
@@ -515,7 +531,7 @@ def test_every_method_finds_sets_and_so_do_the_baselines():
 def test_ranks_are_means_over_tables():
     ours = {method: [0.1 * at, 0.5] for at, method in enumerate(METHODS)}
     quality = Quality("AUC", ["one", "two"], ours, {"uds": [0.1, 0.2]})
-    ranks = quality.ranks()
+    ranks = quality.places()
     assert ranks["total-correlation"] == (1 + 4.5) / 2  # all are equal on the second
     assert ranks["uds-chance"] == (8 + 4.5) / 2
     table = quality.sheet()

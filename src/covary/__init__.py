@@ -105,6 +105,8 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return importlib.import_module("covary.datasets")
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     raise AttributeError(f"module 'covary' has no attribute {name!r}")

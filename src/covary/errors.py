@@ -289,10 +289,17 @@ def unknown_experiment(name: object, known: Sequence[str]) -> ParameterError:
     )
 
 
-def other_trials(path: object) -> CovaryError:
+def other_trials(path: object, version: object, seed: object) -> CovaryError:
     return CovaryError(
-        f"{_one_line(path)} was not written by this version of covary with this seed: "
-        "name another folder with --output, or move that file away"
+        f"{_one_line(path)} holds trials of covary {_one_line(version)} with seed "
+        f"{_one_line(seed)}: name another folder with --output, or move that file away"
+    )
+
+
+def no_trials(path: object) -> CovaryError:
+    return CovaryError(
+        f"{_one_line(path)} is no file of trials, or it is damaged: name another folder with "
+        "--output, or move that file away"
     )
 
 
@@ -330,9 +337,18 @@ def _bring(name: str) -> str:
     return f"put {name}.csv.gz into a folder and name it with --data DIR (in Python folder='DIR')"
 
 
-def dataset_not_in_folder(file: str, folder: object, can_be_fetched: bool) -> CovaryError:
-    otherwise = ", or name no folder and it is downloaded" if can_be_fetched else ""
-    return CovaryError(f"there is no {file} in {_one_line(folder)}: put it there{otherwise}")
+def datasets_missing(names: Sequence[str], folder: object | None) -> CovaryError:
+    files = ", ".join(f"{name}.csv.gz" for name in names)
+    if folder is not None:
+        return CovaryError(f"in {_one_line(folder)} there is no {files}: put it there")
+    return CovaryError(
+        f"{', '.join(names)} cannot be downloaded as it was used: put {files} into a folder and "
+        "name it with --data DIR (in Python folder='DIR')"
+    )
+
+
+def no_folder(folder: object) -> CovaryError:
+    return CovaryError(f"there is no folder {_one_line(folder)}: name the one with the tables")
 
 
 def no_dataset_cache(reason: object) -> CovaryError:

@@ -2,6 +2,6 @@
 
 from covary.datasets.content import content_digest
 from covary.datasets.known import DATASETS, Dataset
-from covary.datasets.loading import Loaded, load
+from covary.datasets.loading import Loaded, load, missing
 
-__all__ = ["DATASETS", "Dataset", "Loaded", "content_digest", "load"]
+__all__ = ["DATASETS", "Dataset", "Loaded", "content_digest", "load", "missing"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +17,36 @@ from covary import errors
 from covary.datasets.content import content_digest
 from covary.datasets.fetching import fetch
 from covary.datasets.known import DATASETS, LABEL, Dataset
-from covary.table import Table, read_table, whole_file
+from covary.table import Table, as_frame, read_table, whole_file
 
 
-class Loaded(NamedTuple):
-    """A table by its name, without the class; the class of each row if there is one."""
+@dataclass(frozen=True, repr=False)
+class Loaded:
+    """A table by its name.
+
+    Parameters
+    ----------
+    name : of the table
+    table : all usable columns but the class; `covary.search` and the others take it
+    labels : the class of each row, if there is one
+    published : whether it is the table that the published figures are of
+    """
 
     name: str
     table: Table
     labels: list[str] | None
+    published: bool = True
+
+    def __repr__(self) -> str:
+        classes = f", {len(set(self.labels))} classes" if self.labels is not None else ""
+        return (
+            f"<{self.name}: {self.table.n_rows} rows, {len(self.table.columns)} columns{classes}>"
+        )
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow table, the class in the last column, ``label``."""
+        columns = {column.name: column.values for column in self.table.columns}
+        return as_frame(columns if self.labels is None else columns | {LABEL: self.labels}, None)
 
 
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> Loaded:
@@ -37,8 +59,8 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Loaded:
     Parameters
     ----------
     name : one of `DATASETS`
-    folder : where ``NAME.csv.gz`` is, with a header and the class in the last column, ``label``;
-        nothing is downloaded then
+    folder : where ``NAME.csv.gz`` or ``NAME.csv`` is, with a header and the class in the last
+        column, ``label``; nothing is downloaded then
 
     Raises
     ------
@@ -48,23 +70,52 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Loaded:
     -----
     CovaryWarning : the file holds another table than the one the published figures are of, or
         what `covary.table.read_table` warns of
+
+    Examples
+    --------
+    >>> from covary.datasets import load
+    >>> tumours = load("wdbc")  # which comes with scikit-learn  # doctest: +SKIP
+    >>> tumours  # doctest: +SKIP
+    <wdbc: 569 rows, 30 columns, 2 classes>
+    >>> found = covary.search(tumours.table, max_size=2)  # doctest: +SKIP
+
     """
     if name not in DATASETS:
         raise errors.unknown_dataset(name, list(DATASETS))
     dataset = DATASETS[name]
-    file = f"{name}.csv.gz"
-    if folder is not None:
-        path = Path(folder, file)
-        if not path.is_file():
-            raise errors.dataset_not_in_folder(file, folder, dataset.can_be_fetched)
+    path = _file(name, folder)
+    if path is None:
+        if folder is not None:
+            raise errors.datasets_missing([name], folder)
+        return _fetched_into(_cache() / f"{name}.csv.gz", dataset)
+    opened = gzip.open if path.suffix == ".gz" else open
+    loaded, digest = _read(name, path, partial(opened, path, "rb"))
+    if digest == dataset.digest:
+        return loaded
+    errors.warn(errors.other_dataset(path, name))
+    return replace(loaded, published=False)
+
+
+def missing(names: Iterable[str], folder: str | os.PathLike[str] | None = None) -> list[str]:
+    """Return which of these tables are not to be had: not in the folder, nor by a download."""
+    return [
+        name
+        for name in dict.fromkeys(names)
+        if _file(name, folder) is None
+        and (folder is not None or not DATASETS[name].can_be_fetched)
+    ]
+
+
+def _file(name: str, folder: str | os.PathLike[str] | None) -> Path | None:
+    """Return where a table is, in a folder or in the cache; None if it is not there."""
+    if folder is None:
+        place = _cache()
     else:
-        path = _cache() / file
-        if not path.is_file():
-            return _fetched_into(path, dataset)
-    loaded, digest = _read(name, path, partial(gzip.open, path))
-    if digest != dataset.digest:
-        errors.warn(errors.other_dataset(path, name))
-    return loaded
+        place = Path(folder).expanduser()
+        if not place.is_dir():
+            raise errors.no_folder(folder)
+    files = (place / f"{name}{ending}" for ending in (".csv.gz", ".csv"))
+    return next((file for file in files if file.is_file()), None)
 
 
 def _cache() -> Path:

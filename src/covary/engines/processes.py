@@ -27,6 +27,8 @@ from covary.engines.base import (
 )
 
 ALIGNMENT = 64
+# A worker that has had nothing to do for so long ends: its parent may have been killed.
+IDLE_SECONDS = 300
 
 
 class Processes(Engine):
@@ -77,7 +79,7 @@ def _started(n_jobs: int) -> Any:
     if current_process().daemon:
         raise errors.no_processes("this is a worker process itself")
     with interrupts_held_back():
-        pool = ProcessPoolExecutor(n_jobs)
+        pool = ProcessPoolExecutor(n_jobs, timeout=IDLE_SECONDS)
         pool.submit(int)
     return pool
 

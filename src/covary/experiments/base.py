@@ -141,6 +141,11 @@ class Experiment(ABC):
     data: Path | None = None
     seed: int = SEED
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The real tables that it takes, as `covary.datasets` calls them."""
+        return ()
+
     @abstractmethod
     def trials(self) -> list[Trial]:
         """Return what is to be done; every trial is plain numbers and words, in lists or not."""

@@ -128,8 +128,8 @@ class Beta(PowerExperiment):
             "have none, and their power is given for comparison.",
         ]
         strips = [
-            power_strip(f"{PAPER}, noise {NOISE}: beta", usual, "beta"),
-            power_strip(f"{PAPER}, noise {MUCH_NOISE}: beta", loud, "beta"),
-            power_strip(f"{HARDER}: beta", hard, "beta"),
+            power_strip(f"Power, {PAPER}, noise {NOISE}", usual, "beta"),
+            power_strip(f"Power, {PAPER}, noise {MUCH_NOISE}", loud, "beta"),
+            power_strip(f"Power, {HARDER}", hard, "beta"),
         ]
         return Findings(sentences, power_sheets("Power", powers), page(*strips), self.how())

@@ -31,6 +31,10 @@ class Energy(Experiment):
     pool: ClassVar[str] = "energy"
 
     @property
+    def tables(self) -> tuple[str, ...]:
+        return tuple(TABLES)
+
+    @property
     def size(self) -> tuple[int, int]:
         """The most rows, and the number of permutations."""
         return (200, 19) if self.quick else (20_000, PERMUTATIONS)
@@ -76,7 +80,8 @@ class Energy(Experiment):
             ]
         notes = [
             f"Up to {self.size[0]:,} rows of each table. p is of {self.size[1]} permutations, for "
-            "a set by itself; `family p` takes into account that the best was looked for. Both "
+            "a set by itself; `family p`, where it was asked for, takes into account that the "
+            "best was looked for. Both "
             "treat rows as independent; those of Appliances energy, one every ten minutes, are "
             "not. Its date and two columns of random numbers are left out.",
         ]

@@ -238,5 +238,4 @@ def power_strip(title: str, rows: Sequence[Row], across: str) -> Spec:
         for row in rows
         for method in METHODS
     ]
-    title = title[:1].upper() + title[1:]
     return tiles(title, cells, across=across, rows=METHODS, panels="function")

@@ -96,16 +96,16 @@ class PowerExtra(PowerExperiment):
         ]
         strips = [
             power_strip(
-                f"{PAPER}, noise {NOISE}: extra columns of {side} tables",
+                f"Power, {PAPER}, noise {NOISE}: extra columns of {side} tables",
                 where(powers, setting=PAPER, noise=NOISE, **{SIDE: side}),
                 EXTRA,
             )
             for side in (UNRELATED, RELATED)
         ]
-        strips.append(power_strip(f"{HARDER}: extra columns in which tables", hard, SIDE))
+        strips.append(power_strip(f"Power, {HARDER}: extra columns in which tables", hard, SIDE))
         strips.append(
             power_strip(
-                f"{PAPER}, noise {NOISE}: unrelated tables with extra columns above the cutoff",
+                f"Unrelated tables with extra columns above the cutoff, {PAPER}, noise {NOISE}",
                 where(larger, setting=PAPER, noise=NOISE),
                 EXTRA,
             )

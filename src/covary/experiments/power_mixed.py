@@ -83,7 +83,7 @@ class PowerMixed(PowerExperiment):
             "is told from chance there, as functions of few columns vary little beside the noise.",
         ]
         strips = [
-            power_strip(f"{PAPER}: noise", paper, "noise"),
-            power_strip(f"{HARDER}: noise", hard, "noise"),
+            power_strip(f"Power, {PAPER}", paper, "noise"),
+            power_strip(f"Power, {HARDER}", hard, "noise"),
         ]
         return Findings(sentences, power_sheets("Power", powers), page(*strips), self.how())

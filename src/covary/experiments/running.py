@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 import warnings
@@ -63,8 +64,9 @@ class TrialFile:
                 "INSERT INTO facts SELECT ?, ? WHERE NOT EXISTS (SELECT * FROM facts)",
                 (__version__, seed),
             )
-            if file.execute("SELECT * FROM facts").fetchall() != [(__version__, seed)]:
-                raise errors.other_trials(path)
+            made_by = file.execute("SELECT covary, seed FROM facts").fetchone()
+            if made_by != (__version__, seed):
+                raise errors.other_trials(path, *made_by)
 
     def read(self) -> dict[str, Done]:
         """Return what is known, by trial."""
@@ -89,7 +91,7 @@ class TrialFile:
         except sqlite3.OperationalError as error:  # a full disk, a folder that is not there
             raise errors.unwritable(self.path, error) from None
         except (sqlite3.DatabaseError, ValueError):
-            raise errors.other_trials(self.path) from None
+            raise errors.no_trials(self.path) from None
 
 
 def run_trials(
@@ -100,8 +102,9 @@ def run_trials(
     file = TrialFile(path, experiment.seed)
     known = file.read()
     left = [trial for trial in trials if key_of(trial) not in known]
-    # In any order, so that the time that is left can be told from the time so far.
-    left = [left[at] for at in np.random.default_rng(0).permutation(len(left))]
+    # In any order, so that the time that is left can be told from the time so far; in another
+    # than that of a run which works on the same trials.
+    left = [left[at] for at in np.random.default_rng(os.getpid()).permutation(len(left))]
     if left:
         on_progress = on_progress or (lambda done, total: None)
         n_done = len(trials) - len(left)

@@ -72,7 +72,7 @@ def best_sets(table: Table, method: str, permutations: int, seed: int) -> Sets:
 
 
 def _large(found: covary.Subspace) -> bool:
-    return len(found.columns) > 2
+    return len(found.columns) > 2 and found.score > 0
 
 
 def _told(found: covary.Subspace) -> dict[str, Any]:

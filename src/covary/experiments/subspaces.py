@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import covary
 from covary import errors
-from covary.experiments.base import METHODS, Sheet, Spec, in_order
+from covary.experiments.base import METHODS, Sheet, Spec, in_order, listed
 from covary.experiments.pictures import tiles
 from covary.experiments.tables import loaded
 from covary.table import Column, Table
@@ -156,29 +156,29 @@ class Quality(NamedTuple):
         """Return the paper's means over these tables."""
         return _means(self.paper)
 
-    def ranks(self) -> dict[str, float]:
-        """Return the mean rank among the methods; the best of a table has rank 1.
+    def places(self) -> dict[str, float]:
+        """Return the mean place among the methods; the best of a table has place 1.
 
         Figures that agree to two digits are equal.
         """
         from scipy.stats import rankdata
 
         scores = np.array([self.ours[method] for method in METHODS]).round(2)
-        ranks = rankdata(-scores, axis=0).mean(axis=1)
-        return dict(zip(METHODS, ranks.tolist(), strict=True))
+        places = rankdata(-scores, axis=0).mean(axis=1)
+        return dict(zip(METHODS, places.tolist(), strict=True))
 
     def sheet(self) -> Sheet:
         """Return all figures."""
-        means, ranks = self.means(), self.ranks()
+        means, places = self.means(), self.places()
         rows = [
-            [method, *found, means[method], ranks.get(method)]
+            [method, *found, means[method], places.get(method)]
             for method, found in self.ours.items()
         ]
         rows += [
             [in_the_paper(method), *found, self.means_of_paper()[method], None]
             for method, found in self.paper.items()
         ]
-        return Sheet(self.what, ["method", *self.tables, "mean", "mean rank"], rows)
+        return Sheet(self.what, ["method", *self.tables, "mean", "mean place"], rows)
 
     def picture(self) -> Spec:
         """Return a map of all figures."""
@@ -194,22 +194,34 @@ class Quality(NamedTuple):
             self.what, cells, across="data", rows=list(rows), columns=(*self.tables, "mean")
         )
 
-    def beside_the_paper(self) -> str:
-        """Return the means here and there, and against sets that are drawn, in words."""
-        means = self.means()
-        best = max(METHODS, key=means.__getitem__)
-        ahead = sum(
-            one > other for one, other in zip(self.ours[best], self.ours[RANDOM], strict=True)
-        )
+    def in_words(self) -> str:
+        """Return the means here and in the paper."""
         told = in_order(self.means_of_paper())
         return (
-            f"Means over {len(self.tables)} table{'s' * (len(self.tables) > 1)}: "
-            f"{in_order(means)}; mean ranks of the methods: "
-            f"{in_order(self.ranks(), highest_first=False)}. "
-            + (f"In the paper: {told}. " if told else "")
-            + f"The best method here, `{best}`, is ahead of sets drawn at random on {ahead} of "
-            f"{len(self.tables)}."
+            f"{self.what}, mean over {len(self.tables)} table{'s' * (len(self.tables) > 1)}: "
+            f"{in_order(self.means())}." + (f" In the paper: {told}." if told else "")
         )
+
+
+def verdict(quality: Quality) -> str:
+    """Return on how many tables UDS is best among the paper's methods, and what else is.
+
+    Figures that agree to two digits are equal.
+    """
+    scores = {m: np.round(quality.ours[m], 2) for m in (*METHODS, RANDOM)}
+    among = np.max([scores[m] for m in ("uds", "cmi", "mac", "hics")], axis=0)
+    best = np.max([scores[m] for m in METHODS], axis=0)
+    firsts = {m: int(np.sum(scores[m] == best)) for m in METHODS}
+    most = max(firsts.values())
+    often = listed([m for m in METHODS if firsts[m] == most])
+    drawn = int(np.sum(scores[RANDOM] >= best))
+    paper = int(np.sum(scores["uds"] == among))
+    are = "is" if list(firsts.values()).count(most) == 1 else "are"
+    return (
+        f"Here `uds` is best among the paper's methods on {paper} of {len(best)}. Of all "
+        f"methods, {often} {are} best most often, on {most}; sets drawn at random are at least as "
+        f"good as all on {drawn}."
+    )
 
 
 def _means(figures: Mapping[str, Sequence[float]]) -> dict[str, float]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from covary.datasets import Loaded, load
+from covary import errors
+from covary.datasets import Loaded, load, missing
 
 
 @lru_cache(maxsize=2)
@@ -26,3 +28,9 @@ def fingerprint(name: str, folder: Path | None) -> str:
         seen.update(column.name.encode())
         seen.update(np.ascontiguousarray(column.values, np.float64).tobytes())
     return seen.hexdigest()[:16]
+
+
+def check_tables(names: Iterable[str], folder: Path | None) -> None:
+    """Refuse if a table is not to be had, before hours of work."""
+    if absent := missing(names, folder):
+        raise errors.datasets_missing(absent, folder)

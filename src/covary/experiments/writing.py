@@ -13,9 +13,17 @@ from typing import Any
 from covary import __version__, errors
 from covary.experiments.base import Experiment, Findings, Sheet
 from covary.experiments.running import Ran
+from covary.experiments.tables import fingerprint, loaded
 from covary.table import whole_file
 
 PICTURE_SCALE = 2.0
+METHODS_NOTE = (
+    "The methods, with their default parameters: `uds-chance` is covary's own estimate of UDS, "
+    "`uds` that of the paper and `uds-unregularized` the same without its choice of the number "
+    "of bins; `cmi`, `mac` and `hics` are the rivals of the paper, `mcde` and "
+    "`total-correlation` two more. `covary measures` tells about all of them."
+)
+QUICK = "A quick run: few and small trials, to see that it works. Nothing to cite."
 NEEDED = {"vl_convert": "vl-convert-python", "altair": "altair"}
 
 
@@ -40,7 +48,7 @@ def write_findings(
         "seed": experiment.seed,
         "quick": experiment.quick,
         "sentences": list(findings.sentences),
-        "notes": list(findings.notes),
+        "notes": [*findings.notes, METHODS_NOTE],
         "tables": [
             {"title": sheet.title, "heads": list(sheet.heads), "rows": list(map(list, sheet.rows))}
             for sheet in findings.sheets
@@ -73,6 +81,11 @@ def facts_of(experiment: Experiment, ran: Ran) -> dict[str, Any]:
         "machine": " and ".join(ran.machines),
         "covary": __version__,
         "processor_seconds": round(ran.seconds),
+        "tables": {
+            name: {"fingerprint": fingerprint(name, experiment.data), "published": known.published}
+            for name in experiment.tables
+            for known in [loaded(name, experiment.data)]
+        },
     }
 
 
@@ -82,13 +95,18 @@ def markdown(
     """Return the page of an experiment."""
     parts = [f"# {experiment.title}"]
     if experiment.quick:
-        parts.append("A quick run: few and small trials, to see that it works. Nothing to cite.")
+        parts.append(QUICK)
+    other = [name for name, about in facts["tables"].items() if not about["published"]]
+    if other:
+        parts.append(
+            f"**Not the published tables**: {_plain(', '.join(other))} differ from those that the "
+            "published figures are of."
+        )
     parts += map(_plain, findings.sentences)
     parts.append(f"![{experiment.title}]({picture})")
     for sheet in findings.sheets:
         parts += [f"## {_plain(sheet.title)}", markdown_table(sheet)]
-    if findings.notes:
-        parts += ["## How it was done", *map(_plain, findings.notes)]
+    parts += ["## How it was done", *map(_plain, (*findings.notes, METHODS_NOTE))]
     parts.append(
         f"`{facts['command']}`: {duration(facts['processor_seconds'])} of one core, "
         f"{facts['date']}, covary {facts['covary']}; {facts['machine']}."
