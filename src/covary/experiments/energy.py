@@ -37,7 +37,7 @@ class Energy(Experiment):
     @property
     def size(self) -> tuple[int, int]:
         """The most rows, and the number of permutations."""
-        return (200, 19) if self.quick else (20_000, PERMUTATIONS)
+        return (200, 19) if self.quick else (5_000, PERMUTATIONS)
 
     def trials(self) -> list[Trial]:
         return [self._trial(name, method) for name in TABLES for method in METHODS]
