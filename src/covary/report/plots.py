@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import zlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import combinations
@@ -83,7 +84,7 @@ class SetPlots:
         """
         errors.whole_number("rows", rows, 1)
         errors.whole_number("seed", seed, 0)
-        return _chart(self._figures.projections(rows, seed))
+        return _chart(self._figures.projections(rows, seed, of_its_own=True))
 
     def counts(self) -> Any:
         """Return the same with numbers of rows instead of points, so that no row is shown."""
@@ -205,13 +206,17 @@ class SetFigures:
         }
         return dataclasses.replace(step, cuts=cuts)
 
-    def projections(self, most: int = ROWS_DRAWN, seed: int = 0) -> Spec:
+    def projections(
+        self, most: int = ROWS_DRAWN, seed: int = 0, *, of_its_own: bool = False
+    ) -> Spec:
+        """Return the points; as a part of any chart, if what is named has names of its own."""
         rows = self.rows(most, seed)
         axes = [
             axis._replace(values=_values(column, rows))
             for axis, column in zip(self._axes, self.table, strict=True)
         ]
-        return of_rows(axes, (rows + 1).tolist(), self._pairs())
+        key = f"_{zlib.crc32(repr(axes).encode()):x}" if of_its_own else ""
+        return of_rows(axes, (rows + 1).tolist(), self._pairs(), key)
 
     def rows(self, most: int, seed: int) -> npt.NDArray[np.int64]:
         """Return which rows to draw: some that lack a cell, but no more than half of them."""

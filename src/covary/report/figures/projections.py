@@ -66,10 +66,11 @@ class Pair(NamedTuple):
 Pairs = Mapping[tuple[int, int], Pair]
 
 
-def of_rows(axes: Sequence[Axis], rows: Sequence[int], pairs: Pairs) -> Spec:
+def of_rows(axes: Sequence[Axis], rows: Sequence[int], pairs: Pairs, key: str = "") -> Spec:
     """Return the points of every two columns; a brush in one marks the same rows in all.
 
-    A tick at the edge is a row in which the other column is missing.
+    A tick at the edge is a row in which the other column is missing. Figures that are to be put
+    into one chart need different keys: what has the same name is drawn with the same rows.
     """
     points = [
         {"row": row, **{axis.field: cell for axis, cell in zip(axes, cells, strict=True)}}
@@ -78,12 +79,13 @@ def of_rows(axes: Sequence[Axis], rows: Sequence[int], pairs: Pairs) -> Spec:
     every = list(combinations(range(len(axes)), 2))
     side = SIDE if len(every) > 1 else SIDE_ALONE
     panels = [
-        _points(axes, one, other, pairs.get((one, other), Pair()), side) for one, other in every
+        _points(axes, one, other, pairs.get((one, other), Pair()), side, key)
+        for one, other in every
     ]
     brush = {
-        "name": "brush",
+        "name": f"brush{key}",
         "select": {"type": "interval", "resolve": "global"},
-        "views": [_view(axes[one], axes[other]) for one, other in every],
+        "views": [_view(axes[one], axes[other], key) for one, other in every],
     }
     return {
         **_together(panels, [axis.name for axis in axes], "Points"),
@@ -149,14 +151,14 @@ def _curve(fit: Fit) -> Spec:
     }
 
 
-def _view(one: Axis, other: Axis) -> str:
-    return f"points_{one.field}_{other.field}"
+def _view(one: Axis, other: Axis, key: str) -> str:
+    return f"points{key}_{one.field}_{other.field}"
 
 
-def _points(axes: Sequence[Axis], one: int, other: int, pair: Pair, side: int) -> Spec:
+def _points(axes: Sequence[Axis], one: int, other: int, pair: Pair, side: int, key: str) -> Spec:
     across, down = axes[one], axes[other]
     x, y = _encoding(across), _encoding(down, upwards=True)
-    marked = {"and": [{"param": "brush"}, IS_MARKED]}
+    marked = {"and": [{"param": f"brush{key}"}, IS_MARKED]}
     tooltip = [
         {"field": "row", "type": "quantitative", "title": "row of the table", "format": ",d"}
     ]
@@ -166,7 +168,7 @@ def _points(axes: Sequence[Axis], one: int, other: int, pair: Pair, side: int) -
     )
     layers: list[Spec] = [
         {
-            "name": _view(across, down),
+            "name": _view(across, down, key),
             "transform": [
                 {"filter": f"isValid(datum.{across.field}) && isValid(datum.{down.field})"}
             ],
