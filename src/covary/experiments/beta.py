@@ -10,12 +10,10 @@ from covary.experiments.base import METHODS, Findings, Result, Results, Trial
 from covary.experiments.generator import FUNCTIONS, Recipe
 from covary.experiments.pictures import page
 from covary.experiments.power import (
-    HARD_NOISES,
     HARDER,
     MUCH_NOISE,
     NOISE,
     PAPER,
-    USUAL,
     Comparison,
     Drawn,
     PowerExperiment,
@@ -48,11 +46,7 @@ class Beta(PowerExperiment):
     def comparisons(self) -> list[Comparison]:
         found = []
         for function in FUNCTIONS:
-            for setting, noise in (
-                (PAPER, NOISE),
-                (PAPER, MUCH_NOISE),
-                (HARDER, HARD_NOISES[function][USUAL]),
-            ):
+            for setting, noise in self.settings(function):
                 recipe = self.recipe(self.dimensions[0], function, noise, setting)
                 labels = {"setting": setting, "f": function, "noise": noise}
                 found.append(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from covary.experiments.base import Experiment, Findings, Result, Results, Trial
+from covary.experiments.base import Findings, Result, Results, Trial
 from covary.experiments.pictures import page
 from covary.experiments.subspaces import (
     COMPARED,
@@ -17,6 +17,7 @@ from covary.experiments.subspaces import (
     Classed,
     Floats,
     Quality,
+    SubspaceExperiment,
     classed,
     found_sets,
     scaled,
@@ -59,12 +60,13 @@ class Clustered(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Clustering(Experiment):
+class Clustering(SubspaceExperiment):
     """Beam search, DBSCAN in every set, and the F1 of all clusters that are not redundant."""
 
     name: ClassVar[str] = "clustering"
     title: ClassVar[str] = "Clusters in the sets that were found (Table 1)"
     pool: ClassVar[str] = "clustering"
+    titles: ClassVar[Mapping[str, str]] = DATASETS
 
     def trials(self) -> list[Trial]:
         return [
@@ -73,10 +75,6 @@ class Clustering(Experiment):
             for known in [fingerprint(name, self.data)]
             for method in COMPARED
         ]
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        return ("wdbc",) if self.quick else tuple(DATASETS)  # which comes with scikit-learn
 
     def run(self, trial: Trial) -> Result:
         _, name, method, most_rows, _ = trial
@@ -133,7 +131,7 @@ class Clustering(Experiment):
             (trial[2], trial[1]): float(combined([g["f1"] for g in results[trial]["grid"]]))
             for trial in self.trials()
         }
-        return Quality.of(what, DATASETS, self.tables, found, paper)
+        return self.quality(what, found, paper)
 
 
 def _and(things: Iterable[object]) -> str:

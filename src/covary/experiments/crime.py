@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from covary.experiments.base import (
     METHODS,
-    Experiment,
     Findings,
     Result,
     Results,
@@ -16,8 +15,8 @@ from covary.experiments.base import (
     listed,
 )
 from covary.experiments.searches import (
-    PERMUTATIONS,
     WIDE,
+    SearchExperiment,
     about_set,
     best_by_method,
     best_sets,
@@ -26,9 +25,9 @@ from covary.experiments.searches import (
     real_table,
     sets_sheets,
 )
-from covary.experiments.tables import fingerprint
 from covary.table import Table
 
+TABLE = "communities"
 # High education, low education, employed as worker, employed as manager.
 EDUCATION = ("PctBSorMore", "PctNotHSGrad", "PctOccupManu", "PctOccupMgmtProf")
 CODES = ("state", "county", "community", "communityname", "fold")
@@ -48,45 +47,40 @@ KEYS = ("score", "pvalue", "as_high", "rank", "of")
 
 
 @dataclass(frozen=True)
-class Crime(Experiment):
+class Crime(SearchExperiment):
     """What is found in the table, and what each method says of the set that the paper shows."""
 
     name: ClassVar[str] = "crime"
     title: ClassVar[str] = "Education and employment in Communities & Crime (section 7.3)"
     pool: ClassVar[str] = "crime"
+    most_rows: ClassVar[int] = 10_000
 
     @property
     def tables(self) -> tuple[str, ...]:
-        return ("communities",)
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """The most rows, and the number of permutations."""
-        return (200, 19) if self.quick else (10_000, PERMUTATIONS)
+        return (TABLE,)
 
     def trials(self) -> list[Trial]:
-        return [self._trial(kind, method) for kind in ("search", "set") for method in METHODS]
-
-    def _trial(self, kind: str, method: str) -> Trial:
-        return (kind, method, *self.size, fingerprint("communities", self.data))
+        return [
+            self.trial(kind, TABLE, method) for kind in ("search", "set") for method in METHODS
+        ]
 
     def run(self, trial: Trial) -> Result:
-        kind, method, most_rows, permutations, _ = trial
+        kind, _, method, most_rows, permutations, _ = trial
         table = self._table(most_rows)
         if kind == "search":
             return best_sets(table, method, permutations, self.seed)
         return about_set(table, EDUCATION, method, permutations, self.seed)
 
     def _table(self, most_rows: int) -> Table:
-        table = real_table("communities", self.data, (*CODES, *POLICE), most_rows)
+        table = real_table(TABLE, self.data, (*CODES, *POLICE), most_rows)
         few = [column for column in table.columns if column.name.startswith(FEW)]
         return Table(tuple(few), table.n_rows) if self.quick else table
 
     def findings(self, results: Results) -> Findings:
         most_rows, permutations = self.size
         table = self._table(most_rows)
-        found = {m: results[self._trial("search", m)] for m in METHODS}
-        told = {m: results[self._trial("set", m)] for m in METHODS}
+        found = {m: results[self.trial("search", TABLE, m)] for m in METHODS}
+        told = {m: results[self.trial("set", TABLE, m)] for m in METHODS}
         significant = [m for m in METHODS if told[m]["pvalue"] <= 0.05]
         high = [m for m in METHODS if told[m]["as_high"] <= 0.05]
         places = ", ".join(

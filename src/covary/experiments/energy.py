@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from covary.experiments.base import METHODS, Experiment, Findings, Result, Results, Sheet, Trial
+from covary.experiments.base import METHODS, Findings, Result, Results, Sheet, Trial
 from covary.experiments.searches import (
-    PERMUTATIONS,
+    SearchExperiment,
     best_by_method,
     best_sets,
     fits_sheet,
@@ -15,7 +15,6 @@ from covary.experiments.searches import (
     real_table,
     sets_sheets,
 )
-from covary.experiments.tables import fingerprint
 
 # What is searched, and what is left out of it: dates, and columns of random numbers.
 TABLES = {"appliances_energy": ("date", "rv1", "rv2"), "energy_efficiency": ()}
@@ -23,27 +22,20 @@ TITLES = {"appliances_energy": "Appliances energy", "energy_efficiency": "Energy
 
 
 @dataclass(frozen=True)
-class Energy(Experiment):
+class Energy(SearchExperiment):
     """What is found in two tables on the energy of buildings."""
 
     name: ClassVar[str] = "energy"
     title: ClassVar[str] = "Energy of buildings (section 7.3)"
     pool: ClassVar[str] = "energy"
+    most_rows: ClassVar[int] = 5_000
 
     @property
     def tables(self) -> tuple[str, ...]:
         return tuple(TABLES)
 
-    @property
-    def size(self) -> tuple[int, int]:
-        """The most rows, and the number of permutations."""
-        return (200, 19) if self.quick else (5_000, PERMUTATIONS)
-
     def trials(self) -> list[Trial]:
-        return [self._trial(name, method) for name in TABLES for method in METHODS]
-
-    def _trial(self, name: str, method: str) -> Trial:
-        return ("search", name, method, *self.size, fingerprint(name, self.data))
+        return [self.trial("search", name, method) for name in TABLES for method in METHODS]
 
     def run(self, trial: Trial) -> Result:
         _, name, method, most_rows, permutations, _ = trial
@@ -60,7 +52,7 @@ class Energy(Experiment):
         sheets, pictured = [], []
         for name, title in TITLES.items():
             table = real_table(name, self.data, TABLES[name], self.size[0])
-            found = {m: results[self._trial(name, m)] for m in METHODS}
+            found = {m: results[self.trial("search", name, m)] for m in METHODS}
             best = found["uds-chance"]
             first = (best["larger"] or best["all"])[0]
             shown = first["columns"]

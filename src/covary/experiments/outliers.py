@@ -10,14 +10,14 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from covary.experiments.base import Experiment, Findings, Result, Results, Sheet, Trial
+from covary.experiments.base import Findings, Result, Results, Sheet, Trial
 from covary.experiments.pictures import page
 from covary.experiments.subspaces import (
     COMPARED,
     SEARCH_NOTE,
     Classed,
     Floats,
-    Quality,
+    SubspaceExperiment,
     classed,
     found_sets,
     scaled,
@@ -48,12 +48,13 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Outliers(Experiment):
+class Outliers(SubspaceExperiment):
     """Beam search, LOF in every set, its mean over sets; AUC, its mean over draws of outliers."""
 
     name: ClassVar[str] = "outliers"
     title: ClassVar[str] = "Outliers in the sets that were found (Table 2)"
     pool: ClassVar[str] = "outliers"
+    titles: ClassVar[Mapping[str, str]] = DATASETS
 
     @property
     def draws(self) -> int:
@@ -68,10 +69,6 @@ class Outliers(Experiment):
             for method in COMPARED
             for draw in range(self.draws)
         ]
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        return ("wdbc",) if self.quick else tuple(DATASETS)  # which comes with scikit-learn
 
     def run(self, trial: Trial) -> Result:
         _, name, method, draw, _ = trial
@@ -88,10 +85,8 @@ class Outliers(Experiment):
     def findings(self, results: Results) -> Findings:
         aucs = self._aucs(results)
         found = {
-            (way, words): Quality.of(
+            (way, words): self.quality(
                 f"AUC by {way}, {words}",
-                DATASETS,
-                self.tables,
                 {key: float(over(np.mean(each, axis=0))) for key, each in aucs[way].items()},
                 PAPER if (way, over) == (MEAN, np.max) else {},
             )

@@ -129,6 +129,11 @@ class PowerExperiment(Experiment):
         """Return all tables of a recipe."""
         return [Drawn(recipe, related, number) for number in self.numbers]
 
+    def settings(self, function: str) -> list[tuple[str, float]]:
+        """Return settings and noises where neither is what is varied."""
+        hard = HARD_NOISES[function][USUAL]
+        return [(PAPER, NOISE), (PAPER, MUCH_NOISE), (HARDER, hard)]
+
     def trials(self) -> list[Trial]:
         tables = {
             drawn

@@ -11,12 +11,10 @@ from covary.experiments.base import Findings, Results, in_order
 from covary.experiments.generator import FUNCTIONS
 from covary.experiments.pictures import page
 from covary.experiments.power import (
-    HARD_NOISES,
     HARDER,
     MUCH_NOISE,
     NOISE,
     PAPER,
-    USUAL,
     Comparison,
     Drawn,
     PowerExperiment,
@@ -45,11 +43,7 @@ class PowerMixed(PowerExperiment):
         return [
             self._compared(function, setting, noise)
             for function in FUNCTIONS
-            for setting, noise in (
-                (PAPER, NOISE),
-                (PAPER, MUCH_NOISE),
-                (HARDER, HARD_NOISES[function][USUAL]),
-            )
+            for setting, noise in self.settings(function)
         ]
 
     def _compared(self, function: str, setting: str, noise: float) -> Comparison:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 import covary
-from covary.experiments.base import METHODS, Sheet, Spec
-from covary.experiments.tables import loaded
+from covary.experiments.base import METHODS, Experiment, Sheet, Spec, Trial
+from covary.experiments.tables import fingerprint, loaded
 from covary.measures import find_seeded
 from covary.report.fits import best_fit
 from covary.table import Table
@@ -29,6 +29,22 @@ ROWS_DRAWN = 250
 
 
 Sets = dict[str, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class SearchExperiment(Experiment):
+    """An experiment that searches real tables, and tests what it finds."""
+
+    most_rows: ClassVar[int]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The most rows, and the number of permutations."""
+        return (200, 19) if self.quick else (self.most_rows, PERMUTATIONS)
+
+    def trial(self, kind: str, name: str, method: str) -> Trial:
+        """Return the trial of a kind and method on the table of this name."""
+        return (kind, name, method, *self.size, fingerprint(name, self.data))
 
 
 def real_table(name: str, folder: Path | None, left_out: Sequence[str], most_rows: int) -> Table:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 import covary
 from covary import errors
-from covary.experiments.base import METHODS, Sheet, Spec, in_order, listed
+from covary.experiments.base import METHODS, Experiment, Sheet, Spec, in_order, listed
 from covary.experiments.pictures import tiles
 from covary.experiments.tables import loaded
 from covary.table import Column, Table
@@ -32,6 +33,32 @@ SEARCH_NOTE = (
     f"{DRAWN_SIZES[1]} columns drawn at random, and one set of all columns. Columns are scaled to "
     "[0, 1]; constant ones are left out."
 )
+
+
+@dataclass(frozen=True)
+class SubspaceExperiment(Experiment):
+    """An experiment on tables with classes; a quick one on a table that scikit-learn has."""
+
+    titles: ClassVar[Mapping[str, str]]
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return ("wdbc",) if self.quick else tuple(self.titles)
+
+    def quality(
+        self,
+        what: str,
+        found: Mapping[tuple[str, str], float],
+        paper: Mapping[str, Sequence[float]],
+    ) -> Quality:
+        """Return what was found by method and table; ``paper`` is of all tables it has."""
+        known = [list(self.titles).index(name) for name in self.tables if name in self.titles]
+        return Quality(
+            what,
+            [self.titles.get(name, name) for name in self.tables],
+            {method: [found[method, name] for name in self.tables] for method in COMPARED},
+            {m: [figures[at] for at in known] for m, figures in paper.items() if known},
+        )
 
 
 class Classed(NamedTuple):
@@ -126,27 +153,6 @@ class Quality(NamedTuple):
     tables: Sequence[str]
     ours: Mapping[str, Sequence[float]]
     paper: Mapping[str, Sequence[float]]
-
-    @classmethod
-    def of(
-        cls,
-        what: str,
-        titles: Mapping[str, str],
-        names: Sequence[str],
-        found: Mapping[tuple[str, str], float],
-        paper: Mapping[str, Sequence[float]],
-    ) -> Quality:
-        """Return what was found by method and table, for the tables of these names.
-
-        ``titles`` and ``paper`` are of all tables of the paper, in the same order.
-        """
-        known = [list(titles).index(name) for name in names if name in titles]
-        return cls(
-            what,
-            [titles.get(name, name) for name in names],
-            {method: [found[method, name] for name in names] for method in COMPARED},
-            {m: [figures[at] for at in known] for m, figures in paper.items() if known},
-        )
 
     def means(self) -> dict[str, float]:
         """Return the mean over all tables."""
