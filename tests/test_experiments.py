@@ -19,9 +19,9 @@ import pytest
 import covary
 from covary.errors import CovaryError
 from covary.experiments import NAMES, find_experiment
-from covary.experiments.base import METHODS, Sheet, key_of
+from covary.experiments.base import METHODS, Results, Sheet, key_of
 from covary.experiments.beta import Beta
-from covary.experiments.clustering import Clustered, dbscans, f1, without_redundant
+from covary.experiments.clustering import Clustered, Clustering, dbscans, f1, without_redundant
 from covary.experiments.crime import CODES, EDUCATION, POLICE
 from covary.experiments.generator import Recipe, related, unrelated
 from covary.experiments.outliers import auc, drawn, mean_rank, outlier_factors
@@ -30,7 +30,7 @@ from covary.experiments.power_dimension import PowerDimension
 from covary.experiments.power_extra import PowerExtra
 from covary.experiments.power_mixed import PowerMixed
 from covary.experiments.running import Done, TrialFile, run_trials
-from covary.experiments.subspaces import Quality, found_sets, varying
+from covary.experiments.subspaces import Quality, apart, found_sets, varying
 from covary.experiments.tables import fingerprint, loaded
 from covary.experiments.writing import markdown_table
 
@@ -538,6 +538,27 @@ def test_ranks_are_means_over_tables():
     table = quality.sheet()
     assert table.rows[-1][0] == "uds, in the paper"
     assert table.rows[-1][-2] == pytest.approx(0.15)
+
+
+def test_tables_on_which_no_method_is_near_the_paper_are_named():
+    paper = {"uds": [0.5, 0.9, 0.3, 0.5], "mac": [0.5, 0.8, 0.2, 0.4]}
+    ours = {
+        "uds": [0.5, 0.7, 0.5, 0.4],
+        "mac": [0.4, 0.7, 0.6, 0.4],
+        "all columns": [0.5, 0.75, 0.5, 0.41],
+    }
+    told = apart(Quality("F1", ["near", "below", "above", "almost"], ours, paper))
+    assert "below the paper's UDS on below and" in told
+    assert "above the paper's best on above:" in told
+    assert apart(Quality("F1", ["near"], {"uds": [0.5]}, {"uds": [0.5]})) == ""
+    assert apart(Quality("F1", ["other"], {"uds": [0.5]}, {})) == ""
+
+
+def test_sizes_tell_columns_of_a_set_and_of_all():
+    experiment = Clustering(quick=True)
+    sets = [["a", "b"], ["b", "c", "d"]]
+    known = Results({key_of(trial): {"sets": sets} for trial in experiment.trials()})
+    assert experiment.sizes(known).rows[0] == ["uds-chance", "2.5 of 4"]
 
 
 # ------------------------------------------------------------------ what is written

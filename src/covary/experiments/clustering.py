@@ -14,12 +14,15 @@ from covary.experiments.pictures import page
 from covary.experiments.subspaces import (
     COMPARED,
     SEARCH_NOTE,
+    SIZES_NOTE,
     Classed,
     Floats,
     Quality,
     SubspaceExperiment,
+    apart,
     classed,
     found_sets,
+    named,
     scaled,
     verdict,
 )
@@ -81,7 +84,7 @@ class Clustering(SubspaceExperiment):
         table = classed(name, self.data, max(MIN_SAMPLES), most_rows)
         sets = found_sets(table, method, self.seed)
         return {
-            "sets": [[table.columns[column] for column in columns] for columns in sets],
+            "sets": named(table, sets),
             "grid": [
                 {"min_samples": k, "share": share, **quality}
                 for k, share, quality in clusterings(table, sets)
@@ -96,6 +99,7 @@ class Clustering(SubspaceExperiment):
             "method and table by F1 itself, that is with the classes.",
             mean.in_words(),
             f"In the paper UDS is best on every table, twice together with MAC. {verdict(best)}",
+            f"{apart(best)} {SIZES_NOTE}".strip(),
             "The paper tells neither how many sets were used, nor of what size, nor the "
             "parameters of DBSCAN, nor how clusters and classes were matched for F1, so that "
             "figures are to be compared within a table rather than between ours and the paper's.",
@@ -115,7 +119,7 @@ class Clustering(SubspaceExperiment):
         ]
         return Findings(
             sentences,
-            [best.sheet(), mean.sheet()],
+            [best.sheet(), mean.sheet(), self.sizes(results)],
             page(best.picture(), mean.picture()),
             notes,
         )

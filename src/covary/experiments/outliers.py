@@ -15,11 +15,14 @@ from covary.experiments.pictures import page
 from covary.experiments.subspaces import (
     COMPARED,
     SEARCH_NOTE,
+    SIZES_NOTE,
     Classed,
     Floats,
     SubspaceExperiment,
+    apart,
     classed,
     found_sets,
+    named,
     scaled,
     verdict,
 )
@@ -76,10 +79,14 @@ class Outliers(SubspaceExperiment):
         outliers, others = drawn(table.labels, self.seed, draw)
         kept = outliers | others
         chosen = table.rows(kept)
-        factors = outlier_factors(chosen, found_sets(chosen, method, self.seed, draw))
+        sets = found_sets(chosen, method, self.seed, draw)
+        factors = outlier_factors(chosen, sets)
         return {
-            way: [auc(combined(each), outliers[kept]) for each in factors]
-            for way, combined in WAYS.items()
+            "sets": named(chosen, sets),
+            **{
+                way: [auc(combined(each), outliers[kept]) for each in factors]
+                for way, combined in WAYS.items()
+            },
         }
 
     def findings(self, results: Results) -> Findings:
@@ -102,6 +109,7 @@ class Outliers(SubspaceExperiment):
             f"In the paper UDS is best on every table, once together with MAC. {verdict(first)} "
             "The best number of neighbours was chosen for each method and table by AUC itself, "
             "that is with the classes.",
+            f"{apart(first)} {SIZES_NOTE}".strip(),
             "The paper tells neither how often outliers were drawn, nor how many sets were used, "
             "nor the parameters of LOF.",
         ]
@@ -122,7 +130,11 @@ class Outliers(SubspaceExperiment):
         ]
         return Findings(
             sentences,
-            [*(quality.sheet() for quality in found.values()), self._differences(aucs)],
+            [
+                *(quality.sheet() for quality in found.values()),
+                self._differences(aucs),
+                self.sizes(results),
+            ],
             page(*(q.picture() for (_, words), q in found.items() if words.startswith("best"))),
             notes,
         )
