@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from covary.experiments.pictures import page
 from covary.experiments.power import (
     HARD_NOISES,
     HARDER,
+    LEVEL,
     MUCH_NOISE,
     NOISE,
     NOISES,
@@ -20,6 +22,7 @@ from covary.experiments.power import (
     USUAL,
     Comparison,
     PowerExperiment,
+    Row,
     means,
     power_sheets,
     power_strip,
@@ -28,6 +31,16 @@ from covary.experiments.power import (
 
 ALMOST = 0.95
 COLUMNS = "columns"
+# Why a method may have no power with columns as many as these.
+WHY = {
+    "uds": "where no column tells much of another by itself, `uds` chooses a single bin, and 0",
+    "uds-unregularized": "`uds-unregularized` takes chance for dependence: the more columns, the "
+    "nearer to 1 it scores related and unrelated tables alike",
+    "mac": "of so many columns, nearly every row has a cell of its own, whether they are related "
+    "or not, so that `mac` tells little but how columns happened to be cut",
+    "total-correlation": "with all rows in cells of their own, `total-correlation` by bins scores "
+    "unrelated tables and many related ones exactly alike",
+}
 
 
 @dataclass(frozen=True)
@@ -69,20 +82,15 @@ class PowerDimension(PowerExperiment):
             f"{name}: {in_order(means(where(paper, f=name), ('uds', 'uds-unregularized')))}"
             for name in FUNCTIONS
         )
-        more, equal, less = (
-            sum(np.sign(row["uds"] - row["uds-unregularized"]) == sign for row in paper)
-            for sign in (1, 0, -1)
-        )
+        more, equal, less = _against(paper, "uds", ("uds-unregularized",))
+        ahead, level, behind = _against(hard, METHODS[0], METHODS[1:])
         beaten = any(
             means(usual)[method] >= means(usual)["uds"] for method in ("cmi", "mac", "hics")
         )
         sentences = [
             f"In the paper's setting, with noise {NOISE} and {fewest} to {self.dimensions[-1]} "
-            "columns, the power of `uds` is nowhere below "
-            f"{min(row['uds'] for row in usual):.2f}, that of `uds-chance` nowhere below "
-            f"{min(row['uds-chance'] for row in usual):.2f}, and with more noise nowhere below "
-            f"{min(row['uds-chance'] for row in paper):.2f}. The paper finds almost perfect to "
-            "perfect power for UDS.",
+            f"columns, {_lowest(usual)}; with noise up to {NOISES[-1]}, {_lowest(paper)}. The "
+            "paper finds almost perfect to perfect power for UDS.",
             "The paper finds UDS ahead of its variant without regularization. Here `uds` has more "
             f"power in {more} of {len(paper)} comparisons, the same in {equal}, less in {less}; "
             f"on average, {by_function}.",
@@ -93,8 +101,15 @@ class PowerDimension(PowerExperiment):
             f"{in_order(means(noisy))}. "
             + ("That UDS is ahead of them is not confirmed." if beaten else ""),
             "With independent X, on average over functions, noises and sizes: "
-            f"{in_order(means(hard))}.",
+            f"{in_order(means(hard))}. `uds-chance` has more power than all others in {ahead} of "
+            f"{len(hard)} comparisons, as much as the best of them in {level}, less in {behind}.",
         ]
+        reasons = [why for method, why in WHY.items() if _none(method, usual + hard)]
+        if reasons and not self.quick:
+            sentences.append(
+                f"Where power does not exceed {LEVEL} for some function, whatever the noise, it "
+                f"is that of chance. We think that {'; '.join(reasons)}."
+            )
         few = where(hard, **{COLUMNS: fewest})
         strips = [
             power_strip(f"Power, {PAPER}, noise {NOISE}", usual, COLUMNS),
@@ -102,3 +117,23 @@ class PowerDimension(PowerExperiment):
             power_strip(f"Power, {HARDER}, {fewest} columns", few, "noise"),
         ]
         return Findings(sentences, power_sheets("Power", powers), page(*strips), self.how())
+
+
+def _lowest(rows: Sequence[Row]) -> str:
+    ours, paper = (min(row[method] for row in rows) for method in ("uds-chance", "uds"))
+    return f"`uds` is nowhere below {paper:.2f} and `uds-chance` nowhere below {ours:.2f}"
+
+
+def _against(rows: Sequence[Row], method: str, others: Sequence[str]) -> tuple[int, int, int]:
+    """Return how often a method has more power than the best of others, as much, and less."""
+    signs = [np.sign(row[method] - max(row[other] for other in others)) for row in rows]
+    return signs.count(1), signs.count(0), signs.count(-1)
+
+
+def _none(method: str, rows: Sequence[Row]) -> bool:
+    """Return whether a method has no power for some function in some setting."""
+    found = {(row["setting"], row["f"]): 0.0 for row in rows}
+    for row in rows:
+        key = (row["setting"], row["f"])
+        found[key] = max(found[key], row[method])
+    return min(found.values()) <= LEVEL
