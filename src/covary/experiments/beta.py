@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import covary
-from covary.experiments.base import METHODS, Findings, Result, Results, Trial
+from covary.experiments.base import METHODS, Findings, Result, Results, Trial, listed
 from covary.experiments.generator import FUNCTIONS, Recipe
 from covary.experiments.pictures import page
 from covary.experiments.power import (
@@ -25,8 +25,8 @@ from covary.experiments.power import (
     where,
 )
 
-# Methods that have such a parameter; the others have the same power whatever it is.
-WITH_BETA = ("uds", "uds-unregularized", "mac")
+# The others have no such parameter, or, as `mac`, one that the paper does not vary.
+VARIED = ("uds", "uds-unregularized")
 DEFAULT = 20
 BETAS = (5, 10, 15, 20, 25, 30, 35, 40)
 
@@ -80,7 +80,7 @@ class Beta(PowerExperiment):
                 for beta in betas
                 if beta != DEFAULT
             }
-            for method in WITH_BETA
+            for method in VARIED
         }
 
     def powers(self, results: Results) -> list[Row]:
@@ -96,7 +96,7 @@ class Beta(PowerExperiment):
     def _power(
         self, results: Results, each: Comparison, beta: int, method: str, usual: Row
     ) -> float:
-        if beta == DEFAULT or method not in WITH_BETA:
+        if beta == DEFAULT or method not in VARIED:
             return float(usual[method])
         return power_of(
             (results[self._again(drawn)][method][str(beta)] for drawn in each.related),
@@ -118,8 +118,9 @@ class Beta(PowerExperiment):
         sentences = [
             f"{PAPER.capitalize()}, {self.dimensions[0]} columns, the lowest power of `uds` over "
             f"f1 to f4 by beta: {by_noise}. The paper finds UDS very stable for beta above 10.",
-            "Besides `uds` and `uds-unregularized`, `mac` has such a parameter. The other methods "
-            "have none, and their power is given for comparison.",
+            f"Beta is that of {listed(VARIED)}. The power of the other methods is given for "
+            "comparison; it does not change. (`mac` has such a parameter as well, and is taken "
+            f"with its default, {DEFAULT}.)",
         ]
         strips = [
             power_strip(f"Power, {PAPER}, noise {NOISE}", usual, "beta"),
