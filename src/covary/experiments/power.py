@@ -151,15 +151,16 @@ class PowerExperiment(Experiment):
 
     def powers(self, results: Results) -> list[Row]:
         """Return the power of all methods for each comparison, with its labels."""
-        return self._above(results, lambda each: each.related)
+        return self.above(results, lambda each: each.related)
 
     def alarms(self, results: Results) -> list[Row]:
         """Return how often unrelated tables of the related ones' size are above the cutoff."""
-        return self._above(results, lambda each: each.controls)
+        return self.above(results, lambda each: each.controls)
 
-    def _above(
+    def above(
         self, results: Results, tables: Callable[[Comparison], Sequence[Drawn]]
     ) -> list[Row]:
+        """Return how many of some tables of each comparison are above its cutoff."""
         return [
             each.labels
             | {
