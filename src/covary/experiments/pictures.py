@@ -17,6 +17,8 @@ CONFIG: Spec = {
     "legend": {"labelColor": INK, "titleColor": INK},
 }
 CELL = {"width": 38, "height": 19}
+# The width of a letter above a panel.
+LETTER = 7
 # Colours that stay apart for colour-blind eyes (Okabe and Ito 2008), and a grey.
 LINE_COLOURS = (
     "#0072B2", "#D55E00", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#000000", "#8a8a8a",
@@ -110,8 +112,17 @@ def tiles(
         "facet": {"column": {"field": panels, "type": "nominal", "title": None}},
         "spec": inner,
         "resolve": {"scale": {"x": "independent"}},
-        "spacing": 12,
+        "spacing": _spacing(cells, across, panels),
     }
+
+
+def _spacing(cells: Sequence[dict[str, Any]], across: str, panels: str) -> int:
+    """Return how far panels are apart: as far as it takes for the longest name above them."""
+    names = {str(cell[panels]) for cell in cells}
+    narrowest = min(
+        len({cell[across] for cell in cells if str(cell[panels]) == name}) for name in names
+    )
+    return max(12, LETTER * max(map(len, names)) - CELL["width"] * narrowest)
 
 
 def lines(
