@@ -16,7 +16,7 @@ from covary.experiments.running import Ran
 from covary.experiments.tables import fingerprint, loaded
 from covary.table import whole_file
 
-PICTURE_SCALE = 2.0
+PICTURE_SCALE = 1.5
 METHODS_NOTE = (
     "The methods, with their default parameters: `uds-chance` is covary's own estimate of UDS, "
     "`uds` that of the paper and `uds-unregularized` the same without its choice of the number "
