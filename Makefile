@@ -17,7 +17,7 @@ help:
 	@echo "make pictures     the pictures of README and docs; those of pages take chromium"
 	@echo "make bench        times, growth, memory, and ratios to what else one would use"
 	@echo "make power        how often covary and others find a dependence: half an hour"
-	@echo "make reproduce    the experiments of the paper, DATA=folder with its tables: hours"
+	@echo "make reproduce    the experiments of the paper, DATA=folder with its tables: 2.6 hours"
 	@echo "make coverage     which lines the tests reach, kernels included"
 
 $(VENV)/.pip: pyproject.toml

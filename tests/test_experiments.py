@@ -12,6 +12,8 @@ import sys
 import time
 import warnings
 from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +27,7 @@ from covary.experiments.clustering import Clustered, Clustering, dbscans, f1, wi
 from covary.experiments.crime import CODES, EDUCATION, POLICE
 from covary.experiments.generator import Recipe, related, unrelated
 from covary.experiments.outliers import auc, drawn, mean_rank, outlier_factors
-from covary.experiments.power import power_of
+from covary.experiments.power import PAPER, power_of
 from covary.experiments.power_dimension import PowerDimension
 from covary.experiments.power_extra import PowerExtra
 from covary.experiments.power_mixed import PowerMixed
@@ -33,6 +35,8 @@ from covary.experiments.running import Done, TrialFile, run_trials
 from covary.experiments.subspaces import Quality, apart, found_sets, varying
 from covary.experiments.tables import fingerprint, loaded
 from covary.experiments.writing import markdown_table
+
+COMMITTED = Path(__file__).parents[1] / "docs" / "reproduction"
 
 
 def written(folder, name, columns):
@@ -92,7 +96,9 @@ def test_a_quick_run_writes_everything(name, place, tables, covary_command):
         assert all(len(row) == len(table["heads"]) for row in table["rows"])
     told = json.dumps(document["tables"])
     assert all(f'"{method}"' in told for method in METHODS)
-    assert stem.with_suffix(".svg").read_text().startswith("<svg")
+    picture = stem.with_suffix(".svg").read_text()
+    assert picture.startswith("<svg")
+    assert "row of the table" not in picture  # a picture of the rows, not what their cells hold
     assert stem.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
     assert not list(place.glob("*.partial"))
     assert "Nothing to cite" in out
@@ -558,7 +564,7 @@ def test_sizes_tell_columns_of_a_set_and_of_all():
     experiment = Clustering(quick=True)
     sets = [["a", "b"], ["b", "c", "d"]]
     known = Results({key_of(trial): {"sets": sets} for trial in experiment.trials()})
-    assert experiment.sizes(known).rows[0] == ["uds-chance", "2.5 of 4"]
+    assert experiment.sizes(known).rows[0] == ["uds-chance", "2.5, 4"]
 
 
 # ------------------------------------------------------------------ what is written
@@ -578,3 +584,74 @@ def test_no_name_becomes_markup():
     table = Sheet("t", ["name"], [["<img src=x>\n| `x` [a](b)"]])
     row = markdown_table(table).split("\n")[2:]
     assert row == [r"| &lt;img src=x&gt; \| \`x\` \[a\](b) |"]
+
+
+# ------------------------------------------------------------------ what is committed
+
+
+def committed(name):
+    return json.loads((COMMITTED / f"{name}.json").read_text())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_full_results_are_there_with_their_command(name):
+    document = committed(name)
+    assert document["quick"] is False
+    text = (COMMITTED / f"{name}.md").read_text()
+    assert f"`{document['run']['command']}`" in text
+    for fact in ("date", "machine", "covary"):
+        assert document["run"][fact] in text
+    for ending in ("svg", "png"):
+        assert (COMMITTED / f"{name}.{ending}").stat().st_size > 0
+
+
+def rows_of(name, title):
+    table = next(t for t in committed(name)["tables"] if t["title"] == title)
+    rows = [dict(zip(table["heads"], row, strict=True)) for row in table["rows"]]
+    return [row for row in rows if row["f"] != "mean"]
+
+
+def test_the_power_that_is_claimed():
+    paper = rows_of("power-dimension", "Power: the paper's setting")
+    usual = [row for row in paper if row["noise"] == 0.5]
+    assert {row["columns"] for row in usual} == {20, 40, 60, 80}
+    assert min(row["uds"] for row in usual) >= 0.95
+    assert min(row["uds-chance"] for row in paper) >= 0.95
+    for function in ("f3", "f4"):
+        rows = [row for row in paper if row["f"] == function]
+        assert sum(row["uds"] for row in rows) > sum(row["uds-unregularized"] for row in rows)
+    hard = rows_of("power-dimension", "Power: independent X")
+    means = {method: np.mean([row[method] for row in hard]) for method in METHODS}
+    assert all(means["uds-chance"] > means[m] for m in METHODS if m != "uds-chance")
+
+
+@dataclass(frozen=True)
+class OneComparison(PowerDimension):
+    """That of f3 with much noise, where powers are anything from 0 to 1."""
+
+    def comparisons(self):
+        labels = {"setting": PAPER, "f": "f3", "noise": 2.0, "columns": 20}
+        return [each for each in super().comparisons() if each.labels == labels]
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_powers_that_are_committed(tmp_path):
+    experiment = OneComparison()
+    ran = run_trials(experiment, tmp_path / "power.trials", 2)
+    (found,) = experiment.powers(ran.results)
+    rows = rows_of("power-dimension", "Power: the paper's setting")
+    (row,) = (r for r in rows if all(r[k] == found[k] for k in ("f", "noise", "columns")))
+    assert {method: found[method] for method in METHODS} == {m: row[m] for m in METHODS}
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_sets_that_are_committed(real_tables):
+    experiment = find_experiment("energy")(data=real_tables)
+    trial = experiment.trial("search", "energy_efficiency", "uds-chance")
+    found = experiment.run(trial)["all"]
+    title = "Energy efficiency: the best sets of uds-chance"
+    table = next(t for t in committed("energy")["tables"] if t["title"] == title)
+    assert [
+        [", ".join(each["columns"]), each["score"], each["pvalue"], each["family_pvalue"]]
+        for each in found
+    ] == table["rows"]

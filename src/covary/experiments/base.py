@@ -7,7 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+if TYPE_CHECKING:
+    from covary.measures import Measure
 
 # The methods that every experiment compares, ours first.
 METHODS = (
@@ -20,6 +23,8 @@ METHODS = (
     "mcde",
     "total-correlation",
 )
+# Where a method is not taken with its default parameters: without, `cmi` depends on units.
+PARAMETERS: Mapping[str, Mapping[str, Any]] = {"cmi": {"scale": "range"}}
 SEED = 20160505
 
 Trial = tuple[Any, ...]
@@ -91,6 +96,20 @@ class Results:
 def key_of(trial: Trial) -> str:
     """Return a trial as text, the same before and after it was in a file."""
     return json.dumps(trial)
+
+
+def measure_of(method: str, seed: int = 0) -> Measure:
+    """Return the measure that a method is, with the parameters and the seed that it is given.
+
+    Examples
+    --------
+    >>> measure_of("cmi")
+    CMI(scale='range')
+
+    """
+    from covary.measures import find_seeded
+
+    return find_seeded(method, seed, **PARAMETERS.get(method, {}))
 
 
 def in_order(figures: Mapping[str, float], *, highest_first: bool = True) -> str:

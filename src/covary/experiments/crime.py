@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from covary.experiments.base import (
     listed,
 )
 from covary.experiments.searches import (
+    SEARCHED,
     WIDE,
     SearchExperiment,
     about_set,
@@ -99,17 +101,21 @@ class Crime(SearchExperiment):
             f"(p = {told['uds']['pvalue']:.3f}).",
             f"It is significant at 0.05 by {listed(significant)}, and scores higher than 95 % of "
             f"sets of four columns drawn at random by {listed(high)}.",
-            f"Of the sets of {len(EDUCATION)} columns that a beam search keeping {WIDE:,} sets of "
-            f"each size comes to, it is {places or 'none'}"
-            + (f"; {listed(missed)} do not come to it." if missed else ".")
+            f"Of {math.comb(len(table.columns), len(EDUCATION)):,} sets of {len(EDUCATION)} "
+            f"columns, a beam search that keeps {WIDE:,} sets of each size scores those all of "
+            "whose triples it kept. Among those that come out of it, the set is "
+            f"{places or 'nowhere'}" + (f"; not there by {listed(missed)}." if missed else "."),
+            "The paper does not tell what it means by a set that is not detected; that UDS and "
+            "MAC alone detect it is "
             + (
-                " That UDS and MAC alone find it is not confirmed."
+                "not what we see."
                 if set(significant) - {"uds-chance", "uds", "mac"}
-                else ""
+                else "what we see."
             ),
-            "The paper draws polynomials of degree 5 through two of its three projections. Here "
-            "the simplest curves that predict rows they were not fitted to about as well as the "
-            f"best are of these kinds: {curves}.",
+            "The paper draws polynomials of degree 5 through two of its three projections, chosen "
+            "by R², which no higher degree makes worse. Here the simplest curves that predict "
+            "rows they were not fitted to about as well as the best are of these kinds: "
+            f"{curves}.",
         ]
         sheets = [
             Sheet(
@@ -128,13 +134,12 @@ class Crime(SearchExperiment):
             "the rows" + ("; and most others, in a quick run." if self.quick else "."),
             "PctBSorMore is high education, PctNotHSGrad low education, PctOccupManu employed as "
             "worker (in manufacturing), PctOccupMgmtProf employed as manager. In the picture, "
-            "dashed lines are where the explaining column is cut best, and where it takes another "
-            "column to explain the one that goes upwards, that one is the colour.",
+            "dashed lines are where the explaining column is cut best; if two columns together "
+            "explain a third, points have the colour of the second.",
             f"`as high` is the share of {permutations + 1:,} random sets of as many columns that "
             "score as high. `rank` is the place of the set in the search, - if it is not there.",
             f"p is of {permutations} permutations of the columns, for a set by itself, and not "
-            f"below {1 / (permutations + 1):.3f}. `family p`, where it was asked for, takes into "
-            "account that the best of all sets was looked for. Curves are polynomials up to "
-            "degree 5 or monotone.",
+            f"below {1 / (permutations + 1):.3f}. {SEARCHED} Curves are polynomials up to degree "
+            "5 or monotone.",
         ]
         return Findings(sentences, sheets, projections((table, EDUCATION)), notes)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from covary.experiments.base import METHODS, Findings, Result, Results, Sheet, Trial
 from covary.experiments.searches import (
+    SEARCHED,
     SearchExperiment,
     best_by_method,
     best_sets,
@@ -44,10 +45,10 @@ class Energy(SearchExperiment):
 
     def findings(self, results: Results) -> Findings:
         sentences = [
-            "The table of the paper, climate and consumption of a building, is not public. There "
-            "outdoor temperature, indoor CO2, heating and drinking water depend on each other, "
-            "partly in curves. We search two public tables on the energy of buildings instead, so "
-            "that no figure is to be compared with one of the paper."
+            "The table of the paper, climate and consumption of a building, is not public as far "
+            "as we know. There outdoor temperature, indoor CO2, heating and drinking water depend "
+            "on each other, partly in curves. We search two public tables on the energy "
+            "of buildings instead, so that no figure is to be compared with one of the paper."
         ]
         sheets, pictured = [], []
         for name, title in TITLES.items():
@@ -71,11 +72,10 @@ class Energy(SearchExperiment):
                 )
             ]
         notes = [
-            f"Up to {self.size[0]:,} rows of each table. p is of {self.size[1]} permutations, for "
-            "a set by itself; `family p`, where it was asked for, takes into account that the "
-            "best was looked for. Both "
-            "treat rows as independent; those of Appliances energy, one every ten minutes, are "
-            "not. Its date and two columns of random numbers are left out.",
+            f"Up to {self.size[0]:,} rows of each table, drawn at random. p is of {self.size[1]} "
+            f"permutations, for a set by itself. {SEARCHED} All p treat rows as independent; "
+            "those of Appliances energy, one every ten minutes, are not. Its date and "
+            "two columns of random numbers are left out.",
         ]
         return Findings(sentences, sheets, projections(*pictured), notes)
 

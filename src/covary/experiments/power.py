@@ -11,7 +11,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 import covary
-from covary.experiments.base import METHODS, Experiment, Result, Results, Sheet, Spec, Trial
+from covary.experiments.base import (
+    METHODS,
+    Experiment,
+    Result,
+    Results,
+    Sheet,
+    Spec,
+    Trial,
+    measure_of,
+)
 from covary.experiments.generator import FUNCTIONS, Recipe, related, unrelated
 from covary.experiments.pictures import tiles
 
@@ -31,10 +40,10 @@ NOISES = (0.5, 1.0, 2.0, 4.0)
 MUCH_NOISE = 2.0
 # With independent X, for each function from where most methods have power to where few do.
 HARD_NOISES = {
-    "f1": (4.0, 8.0, 12.0, 16.0),
-    "f2": (4.0, 8.0, 12.0, 16.0),
+    "f1": (4.0, 8.0, 16.0, 32.0),
+    "f2": (4.0, 8.0, 16.0, 32.0),
     "f3": (0.5, 1.0, 1.5, 2.0),
-    "f4": (1.0, 2.0, 3.0, 4.0),
+    "f4": (1.0, 2.0, 4.0, 8.0),
 }
 # Which of them is taken where noise is not what is varied.
 USUAL = 1
@@ -147,7 +156,7 @@ class PowerExperiment(Experiment):
         drawn = Drawn(Recipe(*recipe), is_related, number)
         methods = METHODS if drawn == _for_ranks(drawn) else OF_VALUES
         table = table_of(drawn, self.seed)
-        return {method: covary.score(table, measure=method) for method in methods}
+        return {method: covary.score(table, measure=measure_of(method)) for method in methods}
 
     def powers(self, results: Results) -> list[Row]:
         """Return the power of all methods for each comparison, with its labels."""
@@ -181,12 +190,15 @@ class PowerExperiment(Experiment):
             f"Tables have {self.rows:,} rows. Half of the columns are X = AZ with standard normal "
             "Z and fixed A, drawn from [0, 1]; the others are f(W) + e with W = BX, fixed B, "
             f"drawn from [0, 0.5], and normal e whose standard deviation is the noise; {functions}"
-            ". With independent X, A is the identity. Unrelated tables are drawn in the same way, "
-            "and then every column is brought into an order of its own, so that the values of a "
-            "column tell nothing.",
+            ". A and B are drawn once for each number of columns, and are the same for all "
+            "functions and noises. The more columns, the more W varies: the same noise is less "
+            "beside it, and sin(2W) hardly tells anything of X, so that what is seen of f4 with "
+            "many columns is how the columns X depend on each other. With independent X, which is "
+            "not in the paper, A is the identity, and W varies less. Unrelated tables are drawn "
+            "in the same way, and then every column is shuffled by itself.",
             f"The cutoff is that of a test at 0.05 with {n} unrelated tables (the "
-            f"{math.ceil((n + 1) * (1 - LEVEL))}th of their scores); power is the share of {n} "
-            "related tables above it. Its standard error is up to "
+            f"{math.ceil((n + 1) * (1 - LEVEL))}th of their scores from the lowest); power is the "
+            f"share of {n} related tables above it. Its standard error is up to "
             f"{math.sqrt(0.25 / n):.2f}, and {math.sqrt(0.95 * 0.05 / n):.2f} at a power of 0.95, "
             "without that of the cutoff. A method that gives exactly 0 to unrelated tables, such "
             "as `uds`, has a cutoff of 0, and no false alarm.",

@@ -37,7 +37,9 @@ WHY = {
     "uds-unregularized": "`uds-unregularized` takes chance for dependence: the more columns, the "
     "nearer to 1 it scores related and unrelated tables alike",
     "mac": "of so many columns, nearly every row has a cell of its own, whether they are related "
-    "or not, so that `mac` tells little but how columns happened to be cut",
+    "or not, so that `mac` tells little but how columns happened to be cut (its paper leaves open "
+    "how columns after the first two are cut, and there is no program of its authors to compare "
+    "with, so that theirs may differ)",
     "total-correlation": "with all rows in cells of their own, `total-correlation` by bins scores "
     "unrelated tables and many related ones exactly alike",
 }
@@ -84,8 +86,9 @@ class PowerDimension(PowerExperiment):
         )
         more, equal, less = _against(paper, "uds", ("uds-unregularized",))
         ahead, level, behind = _against(hard, METHODS[0], METHODS[1:])
-        beaten = any(
-            means(usual)[method] >= means(usual)["uds"] for method in ("cmi", "mac", "hics")
+        rivals = "; ".join(
+            "`{}`: {} more, {} the same, {} less".format(rival, *_against(paper, "uds", (rival,)))
+            for rival in ("cmi", "mac", "hics")
         )
         sentences = [
             f"In the paper's setting, with noise {NOISE} and {fewest} to {self.dimensions[-1]} "
@@ -94,21 +97,21 @@ class PowerDimension(PowerExperiment):
             "The paper finds UDS ahead of its variant without regularization. Here `uds` has more "
             f"power in {more} of {len(paper)} comparisons, the same in {equal}, less in {less}; "
             f"on average, {by_function}.",
-            "The paper also finds UDS ahead of CMI, MAC and HiCS. Here, the columns X depend on "
-            f"each other so that {len(able)} of {len(METHODS)} methods have a power of {ALMOST} "
-            f"or more on average over functions and sizes, with noise {NOISE}: "
-            f"{in_order(means(usual))}. With {fewest} columns and all noises: "
-            f"{in_order(means(noisy))}. "
-            + ("That UDS is ahead of them is not confirmed." if beaten else ""),
-            "With independent X, on average over functions, noises and sizes: "
+            "The paper also finds UDS ahead of CMI, MAC and HiCS. Here the power of `uds` in the "
+            f"{len(paper)} comparisons is, against {rivals}. The columns X depend on each other "
+            f"so much that {len(able)} of {len(METHODS)} methods have a power of {ALMOST} or more "
+            f"on average over functions and sizes, with noise {NOISE}: {in_order(means(usual))}. "
+            f"With {fewest} columns and all noises: {in_order(means(noisy))}.",
+            "With independent X and much noise, on average over functions, noises and sizes: "
             f"{in_order(means(hard))}. `uds-chance` has more power than all others in {ahead} of "
             f"{len(hard)} comparisons, as much as the best of them in {level}, less in {behind}.",
         ]
         reasons = [why for method, why in WHY.items() if _none(method, usual + hard)]
         if reasons and not self.quick:
             sentences.append(
-                f"Where power does not exceed {LEVEL} for some function, whatever the noise, it "
-                f"is that of chance. We think that {'; '.join(reasons)}."
+                f"Some methods have no power for some function, whatever the noise: of exactly 0, "
+                "unrelated tables score as high as related ones, or higher. We think that "
+                f"{'; '.join(reasons)}."
             )
         few = where(hard, **{COLUMNS: fewest})
         strips = [

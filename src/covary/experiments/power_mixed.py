@@ -70,6 +70,7 @@ class PowerMixed(PowerExperiment):
         small = self.above(
             results, lambda each: [d for d in each.related if d.recipe.columns <= FEW]
         )
+        n_small = sum(d.recipe.columns <= FEW for d in self.comparisons()[0].related)
         sentences = [
             f"Every table has {FEWEST} to {self.most} columns, and one cutoff is to serve for all "
             "of them, which asks a score to mean the same whatever the number of columns. "
@@ -77,8 +78,9 @@ class PowerMixed(PowerExperiment):
             f"Noise {MUCH_NOISE}: {in_order(means(where(paper, noise=MUCH_NOISE)))}. The paper "
             "finds UDS ahead of all.",
             f"With independent X: {in_order(means(hard))}.",
-            f"Of the related tables with {FEW} columns or fewer alone, so many are above that "
-            f"cutoff: {PAPER}, {in_order(means(where(small, setting=PAPER)))}; {HARDER}, "
+            f"Of the related tables with {FEW} columns or fewer alone ({n_small} of "
+            f"{len(self.numbers)}), so many are above that cutoff: {PAPER}, "
+            f"{in_order(means(where(small, setting=PAPER)))}; {HARDER}, "
             f"{in_order(means(where(small, setting=HARDER)))}.",
         ]
         strips = [

@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 import covary
-from covary.experiments.base import METHODS, Experiment, Sheet, Spec, Trial
+from covary.experiments.base import METHODS, Experiment, Sheet, Spec, Trial, measure_of
 from covary.experiments.tables import fingerprint, loaded
-from covary.measures import find_seeded
 from covary.report.fits import best_fit
 from covary.table import Table
 
@@ -26,6 +25,12 @@ PERMUTATIONS = 999
 # So many sets of each size are kept to see where a set comes in.
 WIDE = 1000
 ROWS_DRAWN = 250
+SEARCHED = (
+    f"Searches are beam searches for up to {MAX_SIZE} columns. Of the sets of `uds-chance` and "
+    "`uds`, those that add nothing to their parts are left out; of those of other methods, sets "
+    "that score no higher than a larger one that contains them. `family p` (- where it was not "
+    "computed) is how often the best set of a whole search in a shuffled table scores as high."
+)
 
 
 Sets = dict[str, list[dict[str, Any]]]
@@ -63,7 +68,12 @@ def best_sets(table: Table, method: str, permutations: int, seed: int) -> Sets:
 
     What adds nothing to its parts is left out if the method is one whose sets are tested.
     """
-    how: dict[str, Any] = {"measure": method, "max_size": MAX_SIZE, "seed": seed, "n_jobs": 1}
+    how: dict[str, Any] = {
+        "measure": measure_of(method, seed),
+        "max_size": MAX_SIZE,
+        "seed": seed,
+        "n_jobs": 1,
+    }
     if method not in TESTED:
         return {"all": list(map(_told, covary.search(table, top=TOP, prune=True, **how)))}
     found = covary.search(table, top=TOP, sift=True, permutations=permutations, **how)
@@ -76,7 +86,7 @@ def best_sets(table: Table, method: str, permutations: int, seed: int) -> Sets:
                 "pvalue": covary.test(
                     table,
                     each.columns,
-                    measure=method,
+                    measure=measure_of(method, seed),
                     permutations=permutations,
                     seed=seed,
                     n_jobs=1,
@@ -104,7 +114,7 @@ def about_set(
     table: Table, columns: Sequence[str], method: str, permutations: int, seed: int
 ) -> dict[str, Any]:
     """Return how a set stands out: score, p-value, share of random sets, and place in a search."""
-    measure = find_seeded(method, seed)
+    measure = measure_of(method, seed)
     tested = covary.test(
         table, list(columns), measure=measure, permutations=permutations, seed=seed, n_jobs=1
     )
@@ -177,6 +187,8 @@ def projections(*sets: tuple[Table, Sequence[str]]) -> Spec:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # nobody brushes a picture
         picture: Spec = alt.concat(*charts, columns=1).properties(background="white").to_dict()
+    # What is published is a picture of the rows, not the rows: no label tells their cells.
+    picture["config"] = {**picture.get("config", {}), "aria": False}
     return picture
 
 

@@ -18,10 +18,14 @@ from covary.table import whole_file
 
 PICTURE_SCALE = 1.5
 METHODS_NOTE = (
-    "The methods, with their default parameters: `uds-chance` is covary's own estimate of UDS, "
-    "`uds` that of the paper and `uds-unregularized` the same without its choice of the number "
-    "of bins; `cmi`, `mac` and `hics` are the rivals of the paper, `mcde` and "
-    "`total-correlation` two more. `covary measures` tells about all of them."
+    "The methods: `uds-chance` is covary's own estimate of UDS, `uds` that of the paper (beta 20) "
+    "and `uds-unregularized` the same without its choice of the number of bins; `cmi`, `mac` and "
+    "`hics` are the rivals of the paper, `mcde` and `total-correlation` two more. Parameters are "
+    "covary's defaults, the same for all tables, whereas the paper chose those of its rivals "
+    "after their papers; but `cmi` gets columns that are scaled to [0, 1], as otherwise it "
+    "depends on units. (Beta of `mac` is 20; `hics` and `mcde` draw 50 slices, of a tenth and of "
+    "half of the rows; `total-correlation` is that of 5 bins.) `covary measures` tells about all "
+    "of them."
 )
 QUICK = "A quick run: few and small trials, to see that it works. Nothing to cite."
 NEEDED = {"vl_convert": "vl-convert-python", "altair": "altair"}
