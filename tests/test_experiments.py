@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 import json
 import os
 import signal
@@ -21,20 +22,28 @@ import pytest
 import covary
 from covary.errors import CovaryError
 from covary.experiments import NAMES, find_experiment
-from covary.experiments.base import METHODS, Results, Sheet, key_of
+from covary.experiments.base import METHODS, SEED, Results, Sheet, key_of
 from covary.experiments.beta import Beta
 from covary.experiments.clustering import Clustered, Clustering, dbscans, f1, without_redundant
 from covary.experiments.crime import CODES, EDUCATION, POLICE
 from covary.experiments.generator import Recipe, related, unrelated
 from covary.experiments.outliers import auc, drawn, mean_rank, outlier_factors
+from covary.experiments.pictures import tiles
 from covary.experiments.power import PAPER, power_of
-from covary.experiments.power_dimension import PowerDimension
+from covary.experiments.power_dimension import PowerDimension, against, without_power
 from covary.experiments.power_extra import PowerExtra
 from covary.experiments.power_mixed import PowerMixed
 from covary.experiments.running import Done, TrialFile, run_trials
-from covary.experiments.subspaces import Quality, apart, found_sets, varying
+from covary.experiments.subspaces import (
+    Quality,
+    against_random,
+    apart,
+    found_sets,
+    varying,
+    verdict,
+)
 from covary.experiments.tables import fingerprint, loaded
-from covary.experiments.writing import markdown_table
+from covary.experiments.writing import METHODS_NOTE, markdown_table
 
 COMMITTED = Path(__file__).parents[1] / "docs" / "reproduction"
 
@@ -564,7 +573,39 @@ def test_sizes_tell_columns_of_a_set_and_of_all():
     experiment = Clustering(quick=True)
     sets = [["a", "b"], ["b", "c", "d"]]
     known = Results({key_of(trial): {"sets": sets} for trial in experiment.trials()})
-    assert experiment.sizes(known).rows[0] == ["uds-chance", "2.5, 4"]
+    of_one, of_all = experiment.sizes(known)
+    assert of_one.rows[0] == ["uds-chance", 2.5]
+    assert of_all.rows[0] == ["uds-chance", 4.0]
+
+
+def test_random_sets_are_as_good_as_so_many_methods():
+    scores = [0.5, 0.604, 0.61, 0.2, 0.9, 0.9, 0.9, 0.6]
+    ours = {method: [score, score] for method, score in zip(METHODS, scores, strict=True)}
+    half = Quality("F1", ["one", "two"], {**ours, "random sets": [0.5, 0.7]}, {})
+    told = against_random([half])
+    assert "at least as good as 4 of 8 methods (F1)." in told
+    assert "we think" not in told
+    most = half._replace(what="AUC", ours={**half.ours, "random sets": [0.61, 0.61]})
+    told = against_random([half, most])
+    assert "4 of 8 methods (F1); 5 of 8 methods (AUC)." in told
+    assert "we think" in told
+
+
+def test_which_is_best_how_often():
+    ours = {method: [0.1, 0.1, 0.1] for method in (*METHODS, "random sets")}
+    ours |= {"uds": [0.5, 0.2, 0.3], "mac": [0.5, 0.4, 0.2], "mcde": [0.6, 0.4, 0.1]}
+    ours["random sets"] = [0.1, 0.4, 0.2]
+    assert verdict(Quality("F1", ["a", "b", "c"], ours, {})) == (
+        "`uds` is best among the paper's methods on 2 of 3; of all methods, `mcde` is best most "
+        "often, on 2; sets drawn at random are at least as good as all on 1."
+    )
+
+
+def test_a_table_with_one_class_is_refused(tmp_path):
+    rows = np.arange(200.0)
+    written(tmp_path, "wdbc", {"x": rows, "y": rows**2, "label": ["a"] * 200})
+    with pytest.raises(CovaryError, match="no classes, or only one"):
+        Clustering(quick=True, data=tmp_path).table("wdbc")
 
 
 # ------------------------------------------------------------------ what is written
@@ -586,6 +627,84 @@ def test_no_name_becomes_markup():
     assert row == [r"| &lt;img src=x&gt; \| \`x\` \[a\](b) |"]
 
 
+# ------------------------------------------------------------------ what is said
+
+
+def crime_sentences(tables, significant):
+    experiment = find_experiment("crime")(quick=True, data=tables)
+    best = {"columns": list(EDUCATION), "score": 0.5, "pvalue": 0.01, "family_pvalue": None}
+    known = {}
+    for trial in experiment.trials():
+        kind, _, method, *_ = trial
+        pvalue = 0.01 if method in significant else 0.5
+        about = {"score": 0.5, "pvalue": pvalue, "as_high": 0.01, "rank": 3, "of": 9}
+        known[key_of(trial)] = {"all": [best], "larger": [best]} if kind == "search" else about
+    return " ".join(experiment.findings(Results(known)).sentences)
+
+
+@pytest.mark.parametrize(
+    ("significant", "told"),
+    [
+        (("uds", "mac"), "alone detect it is what we see"),
+        (("uds", "mac", "uds-chance"), "alone detect it is what we see"),
+        (("uds", "mac", "hics"), "alone detect it is not what we see"),
+        (("mac",), "alone detect it is not what we see"),
+        ((), "alone detect it is not what we see"),
+    ],
+)
+def test_what_is_said_of_the_set_of_the_paper(tables, significant, told):
+    loaded.cache_clear()
+    assert told in crime_sentences(tables, significant)
+
+
+def test_where_no_larger_set_adds_anything_that_is_said(tables):
+    loaded.cache_clear()
+    experiment = find_experiment("energy")(quick=True, data=tables)
+    known = {}
+    for trial in experiment.trials():
+        columns = ["T1", "T2"] if trial[1] == "appliances_energy" else ["part_0", "part_1"]
+        pair = {"columns": columns, "score": 0.5, "pvalue": 0.01, "family_pvalue": None}
+        known[key_of(trial)] = {"all": [pair], "larger": []}
+    sentences = experiment.findings(Results(known)).sentences
+    assert sum("No set of more than two columns adds anything" in each for each in sentences) == 2
+
+
+def test_methods_without_power_are_named_with_where():
+    rows = [
+        {"setting": setting, "f": function, **dict.fromkeys(METHODS, power)}
+        for setting, function, power in (("a", "f1", 0.9), ("a", "f2", 0.05), ("b", "f1", 0.0))
+    ]
+    rows.append({**rows[1], "mac": 0.06})
+    rows.append({**rows[2], "uds": 0.3})
+    found = without_power(rows)
+    assert found["mac"] == ["f1 (b)"]
+    assert found["uds"] == ["f2 (a)"]
+    assert found["total-correlation"] == ["f2 (a)", "f1 (b)"]
+    assert "cmi" not in found  # we cannot say why
+    assert against(rows, "uds", ["mac", "cmi"]) == (1, 3, 1)
+
+
+def test_a_seed_that_no_file_can_hold_is_refused(covary_command, tmp_path):
+    code, _, err = covary_command(
+        "reproduce", "runtime", "--quick", "-o", tmp_path, "--seed", 2**63
+    )
+    assert code == 2
+    assert "--seed" in err
+
+
+def test_panels_are_far_enough_apart_for_their_names():
+    def spacing(n_across, name):
+        cells = [
+            {"row": "a", "value": 0.5, "x": at, "panel": panel}
+            for at in range(n_across)
+            for panel in (name, "b")
+        ]
+        return tiles("t", cells, across="x", rows=["a"], panels="panel")["spacing"]
+
+    assert spacing(6, "short") == 12
+    assert 38 + spacing(1, "a name of 20 letters") >= 7 * 20
+
+
 # ------------------------------------------------------------------ what is committed
 
 
@@ -597,7 +716,11 @@ def committed(name):
 def test_full_results_are_there_with_their_command(name):
     document = committed(name)
     assert document["quick"] is False
+    assert document["seed"] == SEED
+    assert document["notes"][-1] == METHODS_NOTE
+    assert all(table["published"] for table in document["run"]["tables"].values())
     text = (COMMITTED / f"{name}.md").read_text()
+    assert all(html.escape(each, quote=False) in text for each in document["sentences"])
     assert f"`{document['run']['command']}`" in text
     for fact in ("date", "machine", "covary"):
         assert document["run"][fact] in text

@@ -304,7 +304,9 @@ def no_trials(path: object) -> CovaryError:
 
 
 def no_classes(name: str) -> TableError:
-    return TableError(f"table {_quoted(name)} has no classes: its last column is to be 'label'")
+    return TableError(
+        f"table {_quoted(name)} has no classes, or only one: its last column is to be 'label'"
+    )
 
 
 def too_few_to_compare(name: str, n_rows: int, least: int) -> TableError:

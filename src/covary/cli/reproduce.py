@@ -42,8 +42,8 @@ SECONDS_BETWEEN = 60
     "--seed",
     default=SEED,
     show_default=True,
-    type=click.IntRange(min=0),
-    help="Of all that is drawn: the same seed, the same figures.",
+    type=click.IntRange(0, 2**63 - 1),
+    help="Of the tables, outliers and permutations: the same seed, the same figures.",
 )
 def command(
     name: str, quick: bool, data: str | None, jobs: int | None, folder: str, seed: int

@@ -18,8 +18,6 @@ from covary.experiments.subspaces import (
     Floats,
     Quality,
     SubspaceExperiment,
-    classed,
-    differences,
     found_sets,
     named,
     scaled,
@@ -69,18 +67,23 @@ class Clustering(SubspaceExperiment):
     title: ClassVar[str] = "Clusters in the sets that were found (Table 1)"
     pool: ClassVar[str] = "clustering"
     titles: ClassVar[Mapping[str, str]] = DATASETS
+    least_rows: ClassVar[int] = max(MIN_SAMPLES)
+
+    @property
+    def most_rows(self) -> int | None:
+        return QUICK_ROWS if self.quick else None
 
     def trials(self) -> list[Trial]:
         return [
-            ("clusters", name, method, QUICK_ROWS if self.quick else None, known)
+            ("clusters", name, method, self.most_rows, known)
             for name in self.tables
             for known in [fingerprint(name, self.data)]
             for method in COMPARED
         ]
 
     def run(self, trial: Trial) -> Result:
-        _, name, method, most_rows, _ = trial
-        table = classed(name, self.data, max(MIN_SAMPLES), most_rows)
+        _, name, method, *_ = trial
+        table = self.table(name)
         sets = found_sets(table, method, self.seed)
         return {
             "sets": named(table, sets),
@@ -99,7 +102,7 @@ class Clustering(SubspaceExperiment):
             mean.in_words(),
             "In the paper UDS is best on every table, twice together with MAC. Here "
             f"{verdict(best)}",
-            differences(best),
+            *self.differences([best, mean]),
             "The paper tells neither how many sets were used, nor of what size, nor the "
             "parameters of DBSCAN, nor how clusters and classes were matched for F1, so that "
             "figures are to be compared within a table rather than between ours and the paper's.",
@@ -116,13 +119,16 @@ class Clustering(SubspaceExperiment):
             "class that most of its rows have; the rows of all clusters that stand for a class "
             "are what was found of it; F1 is the harmonic mean of precision and "
             "recall, averaged over classes.",
-            "Leaves are the three views side by side; Robot is the table with 24 sensors, which "
-            "we take the paper to mean. Random sets are drawn once, so that differences of some "
-            "hundredths tell nothing.",
+            "Random sets are drawn once, so that differences of some hundredths tell nothing.",
         ]
+        if not self.quick:
+            notes.append(
+                "Leaves are the three views side by side; Robot is the table with 24 sensors, "
+                "which we take the paper to mean."
+            )
         return Findings(
-            [sentence for sentence in sentences if sentence],
-            [best.sheet(), mean.sheet(), self.sizes(results), self.classes()],
+            sentences,
+            [best.sheet(), mean.sheet(), *self.sizes(results), self.classes()],
             page(best.picture(), mean.picture()),
             notes,
         )
@@ -135,8 +141,8 @@ class Clustering(SubspaceExperiment):
         paper: Mapping[str, Sequence[float]],
     ) -> Quality:
         found = {
-            (trial[2], trial[1]): float(combined([g["f1"] for g in results[trial]["grid"]]))
-            for trial in self.trials()
+            key: float(combined([setting["f1"] for setting in result["grid"]]))
+            for key, (result,) in self.grouped(results).items()
         }
         return self.quality(what, found, paper)
 

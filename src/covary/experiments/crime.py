@@ -91,8 +91,10 @@ class Crime(SearchExperiment):
             if told[m]["rank"] is not None
         )
         missed = [m for m in METHODS if told[m]["rank"] is None]
+        by_both = {"uds", "mac"} <= set(significant) <= {"uds-chance", "uds", "mac"}
+        alone = "what we see" if by_both else "not what we see"
         fits = fits_sheet(table, EDUCATION)
-        curves = ", ".join(dict.fromkeys(str(row[2]) for row in fits.rows))
+        curves = ", ".join(dict.fromkeys(row[2] for row in fits.rows if row[2])) or "none"
         sentences = [
             "The paper reports a dependence among high education, low education, employed as "
             "worker and employed as manager, found by UDS and MAC only, significant at 0.05. Here "
@@ -100,18 +102,13 @@ class Crime(SearchExperiment):
             f"(p = {told['uds-chance']['pvalue']:.3f}) and {told['uds']['score']:.2f} by `uds` "
             f"(p = {told['uds']['pvalue']:.3f}).",
             f"It is significant at 0.05 by {listed(significant)}, and scores higher than 95 % of "
-            f"sets of four columns drawn at random by {listed(high)}.",
+            f"sets of {len(EDUCATION)} columns drawn at random by {listed(high)}.",
             f"Of {math.comb(len(table.columns), len(EDUCATION)):,} sets of {len(EDUCATION)} "
             f"columns, a beam search that keeps {WIDE:,} sets of each size scores those all of "
             "whose triples it kept. Among those that come out of it, the set is "
             f"{places or 'nowhere'}" + (f"; not there by {listed(missed)}." if missed else "."),
             "The paper does not tell what it means by a set that is not detected; that UDS and "
-            "MAC alone detect it is "
-            + (
-                "not what we see."
-                if set(significant) - {"uds-chance", "uds", "mac"}
-                else "what we see."
-            ),
+            f"MAC alone detect it is {alone}.",
             "The paper draws polynomials of degree 5 through two of its three projections, chosen "
             "by R², which no higher degree makes worse. Here the simplest curves that predict "
             "rows they were not fitted to about as well as the best are of these kinds: "
@@ -129,9 +126,9 @@ class Crime(SearchExperiment):
             best_by_method(found),
         ]
         notes = [
-            f"{table.n_rows:,} communities, {len(table.columns)} columns. Left out are the five "
-            "that are not meant to predict, and the 22 on police, which are missing in 84 % of "
-            "the rows" + ("; and most others, in a quick run." if self.quick else "."),
+            f"{table.n_rows:,} communities, {len(table.columns)} columns. Left out are those that "
+            "are not meant to predict, and those on police, which most communities lack"
+            + ("; and most others, in a quick run." if self.quick else "."),
             "PctBSorMore is high education, PctNotHSGrad low education, PctOccupManu employed as "
             "worker (in manufacturing), PctOccupMgmtProf employed as manager. In the picture, "
             "dashed lines are where the explaining column is cut best; if two columns together "

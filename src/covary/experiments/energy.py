@@ -57,11 +57,16 @@ class Energy(SearchExperiment):
             best = found["uds-chance"]
             first = (best["larger"] or best["all"])[0]
             shown = first["columns"]
+            what = (
+                "The best set of more than two columns that adds something by `uds-chance`"
+                if best["larger"]
+                else "No set of more than two columns adds anything by `uds-chance`; the best pair"
+            )
             pictured.append((table, shown))
             sentences.append(
-                f"{title}, {table.n_rows:,} rows and {len(table.columns)} columns. The best set "
-                "of more than two columns that adds something by `uds-chance`, in the picture: "
-                f"{', '.join(shown)}, {first['score']:.2f} (p = {first['pvalue']:.3f})."
+                f"{title}, {table.n_rows:,} rows and {len(table.columns)} columns. {what}, "
+                f"in the picture: {', '.join(shown)}, {first['score']:.2f} "
+                f"(p = {first['pvalue']:.3f})."
             )
             sheets += [
                 _titled(title, each)

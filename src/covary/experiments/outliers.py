@@ -18,8 +18,6 @@ from covary.experiments.subspaces import (
     Classed,
     Floats,
     SubspaceExperiment,
-    classed,
-    differences,
     found_sets,
     named,
     scaled,
@@ -57,6 +55,7 @@ class Outliers(SubspaceExperiment):
     title: ClassVar[str] = "Outliers in the sets that were found (Table 2)"
     pool: ClassVar[str] = "outliers"
     titles: ClassVar[Mapping[str, str]] = DATASETS
+    least_rows: ClassVar[int] = 2 * max(NEIGHBOURS)
 
     @property
     def draws(self) -> int:
@@ -74,7 +73,7 @@ class Outliers(SubspaceExperiment):
 
     def run(self, trial: Trial) -> Result:
         _, name, method, draw, _ = trial
-        table = classed(name, self.data, 2 * max(NEIGHBOURS))
+        table = self.table(name)
         outliers, others = drawn(table.labels, self.seed, draw)
         kept = outliers | others
         chosen = table.rows(kept)
@@ -102,17 +101,13 @@ class Outliers(SubspaceExperiment):
                 ("mean over numbers of neighbours", np.mean),
             )
         }
-        first = next(iter(found.values()))
-        verdicts = " ".join(
-            f"{quality.what[0].upper()}{quality.what[1:]}: {verdict(quality)}"
-            for quality in found.values()
-        )
+        verdicts = " ".join(f"{quality.what}: {verdict(quality)}" for quality in found.values())
         sentences = [
             *(quality.in_words() for quality in found.values()),
             f"In the paper UDS is best on every table, once together with MAC. {verdicts} The "
             "best number of neighbours was chosen for each method and table by AUC itself, that "
             "is with the classes.",
-            differences(first),
+            *self.differences(list(found.values())),
             "The paper tells neither how often outliers were drawn, nor how many sets were used, "
             "nor the parameters of LOF.",
         ]
@@ -120,25 +115,28 @@ class Outliers(SubspaceExperiment):
             SEARCH_NOTE,
             f"Outliers are {SHARE:.0%} of the smallest class, drawn {self.draws} times; the rest "
             "of that class is left out, all other rows are inliers. Of classes of the same size "
-            "(Segmentation) one is drawn each time. Every draw is searched anew; AUC is averaged "
-            "over draws. AUC is the area under the ROC curve: how likely an outlier has a higher "
-            "score than an inlier.",
+            "one is drawn each time. Every draw is searched anew; AUC is averaged over draws. AUC "
+            "is the area under the ROC curve: how likely an outlier has a higher score than an "
+            "inlier. Rows with missing cells are left out.",
             f"Local outlier factors (LOF) with {', '.join(map(str, NEIGHBOURS))} neighbours in "
-            "each set. The score of a "
-            "row is the mean of its LOF over all sets, or the mean of its rank by LOF: where many "
-            "rows coincide (WBC, Ann-Thyroid) LOF may be in the billions, and one set then "
-            "decides the mean. Rows with missing cells (16 of WBC) are left out. WBCD is the "
-            "diagnostic one of the two tables on breast cancer in Wisconsin, which we take "
-            "the paper to mean.",
+            "each set. The score of a row is the mean of its LOF over all sets, or the mean of "
+            "its rank by LOF: where many rows coincide LOF may be in the billions, and one set "
+            "then decides the mean.",
             "The difference to `uds-chance` is given with its standard error over draws, which "
             "are the same for all methods, at the mean over numbers of neighbours.",
         ]
+        if not self.quick:
+            notes.append(
+                "Many rows coincide in WBC and Ann-Thyroid; all classes of Segmentation have the "
+                "same size. WBCD is the diagnostic one of the two tables on breast cancer in "
+                "Wisconsin, which we take the paper to mean."
+            )
         return Findings(
-            [sentence for sentence in sentences if sentence],
+            sentences,
             [
                 *(quality.sheet() for quality in found.values()),
                 *(self._differences(way, aucs[way]) for way in WAYS),
-                self.sizes(results),
+                *self.sizes(results),
                 self.classes(),
             ],
             page(*(q.picture() for (_, words), q in found.items() if words.startswith("best"))),
@@ -147,12 +145,11 @@ class Outliers(SubspaceExperiment):
 
     def _aucs(self, results: Results) -> dict[str, dict[tuple[str, str], list[list[float]]]]:
         """Return the AUC of all draws and numbers of neighbours, by way, method and table."""
-        aucs: dict[str, dict[tuple[str, str], list[list[float]]]] = {way: {} for way in WAYS}
-        for trial in self.trials():
-            for way in WAYS:
-                key = (trial[2], trial[1])
-                aucs[way].setdefault(key, []).append(results[trial][way])
-        return aucs
+        grouped = self.grouped(results)
+        return {
+            way: {key: [result[way] for result in each] for key, each in grouped.items()}
+            for way in WAYS
+        }
 
     def _differences(self, way: str, aucs: Mapping[tuple[str, str], list[list[float]]]) -> Sheet:
         def told(method: str, name: str) -> str:
@@ -163,7 +160,7 @@ class Outliers(SubspaceExperiment):
 
         return Sheet(
             f"AUC by {way} less that of {OURS}",
-            ["method", *(DATASETS[name] for name in self.tables)],
+            ["method", *(self.titles[name] for name in self.tables)],
             [
                 [method, *(told(method, name) for name in self.tables)]
                 for method in COMPARED

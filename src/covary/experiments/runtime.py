@@ -25,12 +25,12 @@ from covary.experiments.base import (
 from covary.experiments.generator import Recipe, related
 from covary.experiments.pictures import lines, page
 from covary.measures import Measure
+from covary.measures.strengths import MOST_WITH_PAIRS
 
 ROWS, COLUMNS = 4000, 20
 MORE_ROWS = (1000, 2000, 4000, 8000, 16000, 32000)
 MORE_COLUMNS = (5, 10, 20, 40, 60, 80)
 REPEATS = 3
-MOST_WITH_PAIRS = 64
 
 
 @dataclass(frozen=True)
