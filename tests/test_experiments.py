@@ -676,12 +676,13 @@ def test_methods_without_power_are_named_with_where():
     ]
     rows.append({**rows[1], "mac": 0.06})
     rows.append({**rows[2], "uds": 0.3})
+    rows.append({**rows[2], "f": "f3"})
     found = without_power(rows)
-    assert found["mac"] == ["f1 (b)"]
-    assert found["uds"] == ["f2 (a)"]
-    assert found["total-correlation"] == ["f2 (a)", "f1 (b)"]
+    assert found["mac"] == ["f1, f3 (b)"]
+    assert found["uds"] == ["f2 (a)", "f3 (b)"]
+    assert found["total-correlation"] == ["f2 (a)", "f1, f3 (b)"]
     assert "cmi" not in found  # we cannot say why
-    assert against(rows, "uds", ["mac", "cmi"]) == (1, 3, 1)
+    assert against(rows, "uds", ["mac", "cmi"]) == (1, 4, 1)
 
 
 def test_a_seed_that_no_file_can_hold_is_refused(covary_command, tmp_path):

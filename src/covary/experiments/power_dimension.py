@@ -38,8 +38,8 @@ WHY = {
     "nearer to 1 it scores related and unrelated tables alike",
     "mac": "of so many columns, nearly every row has a cell of its own, whether they are related "
     "or not, so that `mac` tells little but how columns happened to be cut (its paper leaves open "
-    "how columns after the first two are cut, and there is no program of its authors to compare "
-    "with, so that theirs may differ)",
+    "how columns after the first two are cut, and ours was not compared with a program of its "
+    "authors, which may differ)",
     "total-correlation": "with all rows in cells of their own, `total-correlation` by bins scores "
     "unrelated tables and many related ones exactly alike",
 }
@@ -109,7 +109,7 @@ class PowerDimension(PowerExperiment):
         if (told := without_power(paper + hard)) and not self.quick:
             sentences.append(
                 f"Power does not exceed {LEVEL}, whatever the noise and the number of columns, of "
-                + "; ".join(f"`{m}` on {', '.join(cells)}" for m, cells in told.items())
+                + "; ".join(f"`{m}` on {' and '.join(cells)}" for m, cells in told.items())
                 + f". We think that {'; '.join(WHY[m] for m in told)}."
             )
         few = where(hard, **{COLUMNS: fewest})
@@ -134,13 +134,15 @@ def against(rows: Sequence[Row], method: str, others: Sequence[str]) -> tuple[in
 
 def without_power(rows: Sequence[Row]) -> dict[str, list[str]]:
     """Return for which functions and settings methods have no power, of those we can say why."""
-    cells = dict.fromkeys((row["setting"], row["f"]) for row in rows)
-    found = {
-        method: [
-            f"{function} ({setting})"
-            for setting, function in cells
-            if max(row[method] for row in where(rows, setting=setting, f=function)) <= LEVEL
-        ]
-        for method in WHY
-    }
-    return {method: functions for method, functions in found.items() if functions}
+    found: dict[str, list[str]] = {}
+    for method in WHY:
+        for setting in dict.fromkeys(row["setting"] for row in rows):
+            here = where(rows, setting=setting)
+            functions = [
+                function
+                for function in dict.fromkeys(row["f"] for row in here)
+                if max(row[method] for row in where(here, f=function)) <= LEVEL
+            ]
+            if functions:
+                found.setdefault(method, []).append(f"{', '.join(functions)} ({setting})")
+    return found
