@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
+from covary import errors
 from covary.datasets import DATASETS, Dataset, Loaded, content_digest, load, missing
 from covary.errors import CovaryError, CovaryWarning, ParameterError
 
@@ -262,18 +263,37 @@ def test_cache_comes_second(cache, openml):
 
 def test_folder_that_lacks_the_file(tmp_path, cache, openml):
     put(cache)
-    assert refusal("tiny", tmp_path) == f"in {tmp_path} there is no tiny.csv.gz: put it there"
+    told = refusal("tiny", tmp_path)
+    assert told.startswith(f"in {tmp_path} there is no tiny.csv.gz: put it there (tiny: ")
     nowhere = tmp_path / "nowhere"
     assert refusal("tiny", nowhere).startswith(f"there is no folder {nowhere}")
     assert openml.calls == []
 
 
 def test_what_is_missing(tmp_path, cache, openml):
-    assert missing(["segmentation", "wdbc", "segmentation"]) == ["segmentation"]
-    assert missing(["segmentation", "wdbc"], tmp_path) == ["segmentation", "wdbc"]
+    assert list(missing(["segmentation", "wdbc", "segmentation"])) == ["segmentation"]
+    assert missing(["segmentation"])["segmentation"] == DATASETS["segmentation"].origin
+    assert list(missing(["segmentation", "wdbc"], tmp_path)) == ["segmentation", "wdbc"]
     (tmp_path / "wdbc.csv").write_text("a,label\n1,x\n2,y\n")
-    assert missing(["segmentation", "wdbc"], tmp_path) == ["segmentation"]
+    assert list(missing(["segmentation", "wdbc"], tmp_path)) == ["segmentation"]
     assert openml.calls == []
+
+
+def test_a_table_of_scikit_learn_takes_no_cache(tmp_path, monkeypatch):
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(in_the_way / "data"))
+    assert missing(["wdbc"]) == {}
+    assert load("wdbc").published
+    assert refusal("penguins").startswith("there is no place to keep data sets")
+
+
+@pytest.mark.parametrize("folder", [None, "."])
+def test_several_tables_that_are_missing_are_told_with_where_they_come_from(folder):
+    told = str(errors.datasets_missing({"one": "UCI One", "two": "UCI Two"}, folder))
+    assert "one.csv.gz, two.csv.gz" in told
+    assert "(one: UCI One; two: UCI Two)" in told
+    assert ("put them there" in told) == (folder is not None)
 
 
 def test_a_table_need_not_be_compressed(tmp_path):

@@ -11,7 +11,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 
 # Below so many rows there is a warning.
@@ -339,13 +339,17 @@ def _bring(name: str) -> str:
     return f"put {name}.csv.gz into a folder and name it with --data DIR (in Python folder='DIR')"
 
 
-def datasets_missing(names: Sequence[str], folder: object | None) -> CovaryError:
-    files = ", ".join(f"{name}.csv.gz" for name in names)
+def datasets_missing(origins: Mapping[str, str], folder: object | None) -> CovaryError:
+    files = ", ".join(f"{name}.csv.gz" for name in origins)
+    published = "; ".join(f"{name}: {origin}" for name, origin in origins.items())
     if folder is not None:
-        return CovaryError(f"in {_one_line(folder)} there is no {files}: put it there")
+        what = "it" if len(origins) == 1 else "them"
+        return CovaryError(
+            f"in {_one_line(folder)} there is no {files}: put {what} there ({published})"
+        )
     return CovaryError(
-        f"{', '.join(names)} cannot be downloaded as it was used: put {files} into a folder and "
-        "name it with --data DIR (in Python folder='DIR')"
+        f"there is no download of {', '.join(origins)} as used here ({published}): put {files} "
+        "into a folder and name it with --data DIR (in Python folder='DIR')"
     )
 
 

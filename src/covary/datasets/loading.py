@@ -83,10 +83,12 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Loaded:
     if name not in DATASETS:
         raise errors.unknown_dataset(name, list(DATASETS))
     dataset = DATASETS[name]
+    if folder is None and dataset.bundled:
+        return _fetched(dataset)[0]
     path = _file(name, folder)
     if path is None:
         if folder is not None:
-            raise errors.datasets_missing([name], folder)
+            raise errors.datasets_missing({name: dataset.origin}, folder)
         return _fetched_into(_cache() / f"{name}.csv.gz", dataset)
     opened = gzip.open if path.suffix == ".gz" else open
     loaded, digest = _read(name, path, partial(opened, path, "rb"))
@@ -96,14 +98,16 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Loaded:
     return replace(loaded, published=False)
 
 
-def missing(names: Iterable[str], folder: str | os.PathLike[str] | None = None) -> list[str]:
-    """Return which of these tables are not to be had: not in the folder, nor by a download."""
-    return [
-        name
-        for name in dict.fromkeys(names)
-        if _file(name, folder) is None
-        and (folder is not None or not DATASETS[name].can_be_fetched)
-    ]
+def missing(names: Iterable[str], folder: str | os.PathLike[str] | None = None) -> dict[str, str]:
+    """Return which of these tables are not to be had, and where they were published.
+
+    These are neither in the folder nor, without one, to be downloaded.
+    """
+    return {
+        name: DATASETS[name].origin
+        for name in names
+        if not (folder is None and DATASETS[name].can_be_fetched) and _file(name, folder) is None
+    }
 
 
 def _file(name: str, folder: str | os.PathLike[str] | None) -> Path | None:
@@ -128,13 +132,20 @@ def _cache() -> Path:
         raise errors.no_dataset_cache(error.strerror or error) from None
 
 
-def _fetched_into(path: Path, dataset: Dataset) -> Loaded:
-    """Return a table that is fetched, and kept once it is known to be the right one."""
+def _fetched(dataset: Dataset) -> tuple[Loaded, bytes]:
+    """Return a table that is fetched and known to be the right one, and its text."""
     text = fetch(dataset)
-    loaded, digest = _read(dataset.name, f"what was sent as {path.name}", lambda: io.BytesIO(text))
+    sent = f"what was sent as {dataset.name}.csv.gz"
+    loaded, digest = _read(dataset.name, sent, lambda: io.BytesIO(text))
     if digest != dataset.digest:
         sender = "scikit-learn" if dataset.bundled else "OpenML"
         raise errors.not_the_dataset(dataset.name, sender)
+    return loaded, text
+
+
+def _fetched_into(path: Path, dataset: Dataset) -> Loaded:
+    """Return a table that is fetched, and kept once it is known to be the right one."""
+    loaded, text = _fetched(dataset)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

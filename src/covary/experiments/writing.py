@@ -78,7 +78,7 @@ def write_findings(
 def facts_of(experiment: Experiment, ran: Ran) -> dict[str, Any]:
     """Return how, when and where it was run, and how long that took."""
     quick = " --quick" if experiment.quick else ""
-    data = " --data DIR" if experiment.data is not None else ""
+    data = " --data DIR" if experiment.tables and experiment.data is not None else ""
     return {
         "command": f"covary reproduce {experiment.name}{quick}{data} --seed {experiment.seed}",
         "date": ran.dates[-1],
@@ -110,9 +110,11 @@ def markdown(
     parts.append(f"![{experiment.title}]({picture})")
     for sheet in findings.sheets:
         parts += [f"## {_plain(sheet.title)}", markdown_table(sheet)]
+    pool = experiment.pool
+    shared = f", what experiments on {pool} share included" if pool != experiment.name else ""
     parts += ["## How it was done", *map(_plain, (*findings.notes, METHODS_NOTE))]
     parts.append(
-        f"`{facts['command']}`: {duration(facts['processor_seconds'])} of one core, "
+        f"`{facts['command']}`: {duration(facts['processor_seconds'])} of one core{shared}, "
         f"{facts['date']}, covary {facts['covary']}; {facts['machine']}."
     )
     return "\n\n".join(parts) + "\n"
