@@ -1011,6 +1011,27 @@ def test_ctrl_c_keeps_what_is_found_and_the_run_goes_on(big, tmp_path, engine, g
     assert contents(path) == big.rows
 
 
+def test_an_interrupt_while_scores_are_written_loses_none(tmp_path, monkeypatch):
+    table = np.random.default_rng(5).normal(size=(60, 6))
+    path, whole = tmp_path / "run.covary", tmp_path / "whole.covary"
+    api.search(table, run=whole, max_size=2)
+    write, came = RunFile._transaction, []
+
+    @contextlib.contextmanager
+    def interrupted_once(self):
+        with write(self):
+            yield
+            if self.unsaved and not came:
+                came.append(True)
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(RunFile, "_transaction", interrupted_once)
+    with pytest.raises(KeyboardInterrupt):
+        api.search(table, run=path, max_size=2)
+    assert came
+    assert contents(path)["candidates"] == contents(whole)["candidates"]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 @pytest.mark.parametrize("engine", ["processes", "dask"])

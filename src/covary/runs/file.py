@@ -383,8 +383,11 @@ class RunFile:
             return self.connection.execute(query).fetchall()
 
     def close(self) -> None:
-        """Close the file; what is not written yet is lost, so `flush` first."""
-        self.connection.close()
+        """Write what an interrupt has left unwritten, and close the file."""
+        try:
+            self.flush()
+        finally:
+            self.connection.close()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
