@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,13 @@ KERNELS = Path(covary.__file__).parent / "kernels"
 
 
 def pytest_configure(config):
-    """Drop compiled kernels older than any kernel source: numba looks at one file at a time."""
+    """See interrupts, which shells switch off for what runs in the background; drop old kernels.
+
+    Compiled kernels are old if any kernel source is newer: numba looks at one file at a time.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if main and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     newest = max(source.stat().st_mtime for source in KERNELS.glob("*.py"))
     for compiled in (KERNELS / "__pycache__").glob("*.nb[ic]"):
         if compiled.stat().st_mtime < newest:
