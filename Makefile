@@ -42,7 +42,7 @@ $(VENV)/.report: $(VENV)/.covary
 	@touch $@
 
 test: $(VENV)/.test
-	$(BIN)/python -c "from covary.kernels import clusters, columns, contents, evidence, orders, quadratic, shuffling, slices, sorting, step, symbols"
+	$(BIN)/python -m covary.kernels
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 test-slow: $(VENV)/.test
@@ -53,7 +53,7 @@ test-lowest: $(VENV)/.pip
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct \
 		--group test --editable .
-	.venv-lowest/bin/python -c "from covary.kernels import clusters, columns, contents, evidence, orders, quadratic, shuffling, slices, sorting, step, symbols"
+	.venv-lowest/bin/python -m covary.kernels
 	# scikit-learn 1.6 wants this for its own checks once a package with array_api_compat is there.
 	SCIPY_ARRAY_API=1 .venv-lowest/bin/python -m pytest -n $(WORKERS) -m "not slow"
 

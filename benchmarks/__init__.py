@@ -1,1 +1,1 @@
-"""Benchmarks of covary: ``python -m benchmarks --help``; one file for each section."""
+"""Benchmarks of covary, one module for each section: ``python -m benchmarks --help``."""

@@ -1,5 +1,5 @@
-"""Time of one call of covary.score on a raw array, from the array to the score: sorting and
-binning included, kernels compiled. Minimum over repeats.
+"""Time of one call of covary.score on a raw array. It includes sorting and binning, but not
+compiling the kernels. Minimum over repeats.
 """
 
 from __future__ import annotations
@@ -8,32 +8,32 @@ from functools import partial
 
 import covary
 from benchmarks.data import KINDS, make_table
-from benchmarks.report import Column, Table, as_number, in_seconds
+from benchmarks.result_tables import BenchmarkColumn, BenchmarkTable, decimals, format_seconds
 from benchmarks.timing import Progress, best_time
 
 ROWS = 4000
-# Seconds for a table of 4000 rows with so many columns, as the authors' program reported them.
-UDS_BY_AUTHORS = {2: 0.2, 5: None, 20: 2.2}
+# Seconds by number of columns, for 4000 rows, as reported for the authors' Java program.
+AUTHORS_UDS = {2: 0.2, 5: None, 20: 2.2}
 AUTHORS_JAVA = {
-    "uds-chance": UDS_BY_AUTHORS,
-    "uds": UDS_BY_AUTHORS,
-    "uds-unregularized": UDS_BY_AUTHORS,
+    "uds-chance": AUTHORS_UDS,
+    "uds": AUTHORS_UDS,
+    "uds-unregularized": AUTHORS_UDS,
     "cmi": {20: 0.5},
     "mac": {20: 50.0},
     "hics": {20: 0.36},
 }
 
 
-def run(quick: bool, progress: Progress) -> list[Table]:
+def run(quick: bool, progress: Progress) -> list[BenchmarkTable]:
     """Return the times for 2, 5 and 20 columns."""
     columns = [
-        Column("measure", "measure"),
-        Column("shape", "table"),
-        Column("kind", "columns are"),
-        Column("score", "score", as_number(3)),
-        Column("seconds", "time per call", in_seconds),
-        Column("ns_per_row", "ns per row", as_number(0)),
-        Column("authors_java_seconds", "authors' Java program, reported", in_seconds),
+        BenchmarkColumn("measure", "measure"),
+        BenchmarkColumn("shape", "table"),
+        BenchmarkColumn("kind", "columns are"),
+        BenchmarkColumn("score", "score", decimals(3)),
+        BenchmarkColumn("seconds", "time per call", format_seconds),
+        BenchmarkColumn("ns_per_row", "ns per row", decimals(0)),
+        BenchmarkColumn("authors_java_seconds", "authors' Java program, reported", format_seconds),
     ]
     rows = []
     for measure, times in AUTHORS_JAVA.items():
@@ -54,5 +54,5 @@ def run(quick: bool, progress: Progress) -> list[Table]:
                         "authors_java_seconds": reported,
                     }
                 )
-    note = "The authors' figures are quoted, not measured in this run."
-    return [Table("covary.score", columns, rows, note)]
+    note = "The times of the authors' program are quoted. This run does not measure them."
+    return [BenchmarkTable("covary.score", columns, rows, note)]

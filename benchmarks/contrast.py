@@ -1,4 +1,4 @@
-"""What uds-chance and uds read where one knows the answer: `python -m benchmarks.contrast`."""
+"""Mean scores of uds-chance and uds for known dependences: `python -m benchmarks.contrast`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import covary
 
 Array = npt.NDArray[np.float64]
 Random = np.random.Generator
+Draw = Callable[[Random], Array]
 ROWS = 4000
 REPEATS = 20
 MEASURES = ("uds-chance", "uds")
 
 
-def normal_pair(correlation: float) -> Callable[[Random], Array]:
-    """Return how to draw a normal pair."""
+def normal_pair(correlation: float) -> Draw:
+    """Return a function that draws a normal pair with this correlation."""
 
     def draw(random: Random) -> Array:
         a, b = random.standard_normal((2, ROWS))
@@ -27,22 +28,22 @@ def normal_pair(correlation: float) -> Callable[[Random], Array]:
     return draw
 
 
-def function(of: Callable[[Array], Array]) -> Callable[[Random], Array]:
-    """Return how to draw x, uniform in [-1, 1], and a function of it."""
+def curve(function: Callable[[Array], Array]) -> Draw:
+    """Return a function that draws x, uniform in [-1, 1], and ``function(x)``."""
 
     def draw(random: Random) -> Array:
         x = random.uniform(-1, 1, ROWS)
-        return np.column_stack([x, of(x)])
+        return np.column_stack([x, function(x)])
 
     return draw
 
 
-def of_two(of: Callable[[Array, Array], Array]) -> Callable[[Random], Array]:
-    """Return how to draw a and b, normal, and a function of them."""
+def surface(function: Callable[[Array, Array], Array]) -> Draw:
+    """Return a function that draws a and b, standard normal, and ``function(a, b)``."""
 
     def draw(random: Random) -> Array:
         a, b = random.standard_normal((2, ROWS))
-        return np.column_stack([a, b, of(a, b)])
+        return np.column_stack([a, b, function(a, b)])
 
     return draw
 
@@ -53,7 +54,7 @@ def circle(random: Random) -> Array:
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-ROWS_OF_TABLE: dict[str, list[Callable[[Random], Array]]] = {
+DEPENDENCES: dict[str, list[Draw]] = {
     "two / ten independent": [
         lambda random: random.standard_normal((ROWS, 2)),
         lambda random: random.standard_normal((ROWS, 10)),
@@ -63,24 +64,24 @@ ROWS_OF_TABLE: dict[str, list[Callable[[Random], Array]]] = {
         normal_pair(correlation) for correlation in (0.1, 0.5, 0.7, 0.9)
     ],
     "x and: x / its square / one period of a sine": [
-        function(lambda x: x),
-        function(lambda x: x**2),
-        function(lambda x: np.sin(np.pi * x)),
+        curve(lambda x: x),
+        curve(lambda x: x**2),
+        curve(lambda x: np.sin(np.pi * x)),
     ],
-    "a, b and: a + b / a b": [of_two(np.add), of_two(np.multiply)],
+    "a, b and: a + b / a b": [surface(np.add), surface(np.multiply)],
     "points on a circle": [circle],
 }
 
 
 def main() -> None:
-    """Print the table in Markdown."""
+    """Print the mean scores as a Markdown table."""
     print(f"| {ROWS} rows, means of {REPEATS} tables | `uds-chance` | `uds` |\n|---|---|---|")
-    for name, draws in ROWS_OF_TABLE.items():
-        cells = [" / ".join(mean(draw, measure) for draw in draws) for measure in MEASURES]
+    for name, draws in DEPENDENCES.items():
+        cells = [" / ".join(mean_score(draw, measure) for draw in draws) for measure in MEASURES]
         print(f"| {name} | {' | '.join(cells)} |")
 
 
-def mean(draw: Callable[[Random], Array], measure: str) -> str:
+def mean_score(draw: Draw, measure: str) -> str:
     """Return the mean score of seeded tables."""
     random = np.random.default_rng(2016)
     scores = [covary.score(draw(random), measure=measure) for _ in range(REPEATS)]

@@ -1,4 +1,4 @@
-"""The tables that are timed: columns that know nothing of each other, and columns that do."""
+"""The tables for timing: independent and dependent normal columns."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ NOISE = 0.2
 
 
 def make_table(kind: str, n_rows: int, n_columns: int) -> npt.NDArray[np.float64]:
-    """Return a table of normal columns, the same on every call.
+    """Return a table of normal columns, identical in every call.
 
-    ``dependent`` columns are one hidden factor plus noise, strongly enough that UDS runs its
-    whole dynamic program; on ``independent`` ones it can often stop early.
+    ``dependent`` columns are the sum of one hidden factor and noise. The dependence is strong, so
+    UDS must run its full dynamic program. For ``independent`` columns it can often stop early.
     """
     random = np.random.default_rng(20160505)
     table = np.empty((n_rows, n_columns))

@@ -6,8 +6,8 @@ Two versions of covary that print the same text compute the same bits::
     python -m benchmarks.fingerprint > after.txt
     cmp before.txt after.txt
 
-Only public names are used. The numbers are those of one machine kind: NumPy and Numba may round
-differently on another.
+The script uses only public names. Compare only on the same kind of machine: NumPy and Numba may
+round differently on another.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import pandas as pd
 import covary
 
 PERMUTATIONS = 39
-# The slow baselines take part where a table has no more rows than this.
+# Slow baselines are computed only for tables with at most this number of rows.
 MOST_ROWS_OF_SLOW = 320
 SLOW = {"hsic", "dhsic", "quadratic", "mac", "cmi", "mutual-information"}
 PAIRWISE = {"pearson", "spearman", "xi", "hsic", "distance-correlation", "mutual-information"}
@@ -99,7 +99,7 @@ def hexed(value: Any) -> str:
 
 
 def attempted(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-    """Return what a function returns, or the kind of error that it raises."""
+    """Return the result of a function, or the name of the error that it raises."""
     try:
         return function(*args, **keywords)
     except covary.CovaryError as error:
@@ -107,7 +107,7 @@ def attempted(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
 
 
 def of_search(found: Any) -> Any:
-    """Return everything that a search has to say in numbers."""
+    """Return all numbers of a search result."""
     if isinstance(found, str):
         return found
     sets = [
@@ -127,7 +127,7 @@ def of_search(found: Any) -> Any:
 
 
 def of_test(tested: Any) -> Any:
-    """Return everything that a test has to say in numbers."""
+    """Return all numbers of a test result."""
     if isinstance(tested, str):
         return tested
     null = hashlib.blake2b(np.ascontiguousarray(tested.null).tobytes(), digest_size=8).hexdigest()
@@ -135,7 +135,7 @@ def of_test(tested: Any) -> Any:
 
 
 def of_explanation(found: Any) -> Any:
-    """Return everything that an explanation has to say."""
+    """Return the content of an explanation."""
     if isinstance(found, str):
         return found
     steps = [
@@ -146,7 +146,7 @@ def of_explanation(found: Any) -> Any:
 
 
 def measures_of(name: str, data: Any) -> list[str]:
-    """Return the measures that are computed on a table."""
+    """Return the names of the measures to compute on a table."""
     from covary.measures import all_measures
 
     skip = SLOW if len(data) > MOST_ROWS_OF_SLOW else set()
@@ -183,7 +183,7 @@ def single(name: str, data: Any) -> Iterator[tuple[str, Any]]:
 
 
 def searched(name: str, data: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what searches of every kind find in a table."""
+    """Yield the results of all kinds of searches of a table."""
     target = list(data.columns)[1] if isinstance(data, pd.DataFrame) else 0
     ways: list[dict[str, Any]] = [
         {"max_size": 3, "permutations": PERMUTATIONS},
@@ -215,9 +215,9 @@ def searched(name: str, data: Any) -> Iterator[tuple[str, Any]]:
 
 
 def resumed(name: str, data: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what a search finds that is interrupted again and again, and resumed."""
+    """Yield the result of a search that is interrupted several times and resumed."""
 
-    class Stop(Exception):
+    class Stop(Exception):  # noqa: N818
         pass
 
     for measure in ("uds-chance", "uds", "hics"):
@@ -228,7 +228,7 @@ def resumed(name: str, data: Any) -> Iterator[tuple[str, Any]]:
             def interrupt(*_: Any) -> None:
                 nonlocal calls
                 calls += 1
-                if calls >= allowed:
+                if calls >= allowed:  # noqa: B023, the loop below changes it
                     raise Stop
 
             while True:

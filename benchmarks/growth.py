@@ -1,5 +1,5 @@
-"""How the time of covary.score grows with the number of rows and of columns, and the exponent
-of that growth: the slope of log time over log size, fitted by least squares.
+"""Growth of the time of covary.score with the number of rows and of columns. The exponent of the
+growth is the slope of log time over log size, fitted by least squares.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 import covary
 from benchmarks.data import KINDS, make_table
-from benchmarks.report import Column, Table, as_number, in_seconds
+from benchmarks.result_tables import BenchmarkColumn, BenchmarkTable, decimals, format_seconds
 from benchmarks.timing import Progress, best_time
 
 ROWS = (10_000, 31_623, 100_000, 316_228, 1_000_000)
@@ -21,8 +21,8 @@ COLUMNS = (2, 4, 8, 16, 32, 64)
 ROWS_FOR_COLUMNS = 4000
 
 
-def run(quick: bool, progress: Progress) -> list[Table]:
-    """Return the times, and the slopes."""
+def run(quick: bool, progress: Progress) -> list[BenchmarkTable]:
+    """Return the times by size, and the exponents."""
     budget = 0.2 if quick else 1.0
     by_rows = times(
         "rows",
@@ -39,19 +39,23 @@ def run(quick: bool, progress: Progress) -> list[Table]:
         progress,
     )
     slopes = [
-        {"growth": f"with {key}", **{kind: slope(found, key, kind) for kind in KINDS}}
-        for key, found in (("rows", by_rows), ("columns", by_columns))
+        {"growth": f"with {key}", **{kind: slope(rows, key, kind) for kind in KINDS}}
+        for key, rows in (("rows", by_rows), ("columns", by_columns))
     ]
+    title = "Slope of log time (1: linear growth)"
     return [
-        Table(f"{COLUMNS_FOR_ROWS} columns", _columns("rows", in_seconds), by_rows),
-        Table(f"{ROWS_FOR_COLUMNS} rows", _columns("columns", in_seconds), by_columns),
-        Table("Slope of log time: 1 is in proportion", _columns("growth", as_number(2)), slopes),
+        BenchmarkTable(f"{COLUMNS_FOR_ROWS} columns", _columns("rows", format_seconds), by_rows),
+        BenchmarkTable(
+            f"{ROWS_FOR_COLUMNS} rows", _columns("columns", format_seconds), by_columns
+        ),
+        BenchmarkTable(title, _columns("growth", decimals(2)), slopes),
     ]
 
 
-def _columns(key: str, written: Callable[[float], str]) -> list[Column]:
-    sizes = as_number(0) if key != "growth" else str
-    return [Column(key, key, sizes), *(Column(kind, kind, written) for kind in KINDS)]
+def _columns(key: str, format_value: Callable[[float], str]) -> list[BenchmarkColumn]:
+    format_key = decimals(0) if key != "growth" else str
+    values = [BenchmarkColumn(kind, kind, format_value) for kind in KINDS]
+    return [BenchmarkColumn(key, key, format_key), *values]
 
 
 def times(
@@ -61,20 +65,20 @@ def times(
     budget: float,
     progress: Progress,
 ) -> list[dict[str, float]]:
-    """Return for each size the time of a call on every kind of data."""
-    found = []
+    """Return the time of a call for each size and each kind of table."""
+    rows = []
     for size in sizes:
         row: dict[str, float] = {key: size}
         for kind in KINDS:
             progress(f"{size:,} {key}, {kind}")
             call = partial(covary.score, make(kind, size))
             row[kind] = best_time(call, budget).seconds
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
-def slope(found: list[dict[str, float]], key: str, kind: str) -> float:
+def slope(rows: list[dict[str, float]], key: str, kind: str) -> float:
     """Return the exponent of the growth of time with size, by least squares."""
-    sizes = np.log([row[key] for row in found])
-    seconds = np.log([row[kind] for row in found])
+    sizes = np.log([row[key] for row in rows])
+    seconds = np.log([row[kind] for row in rows])
     return float(np.polyfit(sizes, seconds, 1)[0])

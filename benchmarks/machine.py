@@ -1,4 +1,4 @@
-"""What kind of machine the figures come from; nothing that tells whose it is."""
+"""Description of the machine that runs the benchmarks, without host or user names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return processor, cores, load and versions."""
+    """Return processor, number of cores, load and versions."""
     return {
         "cpu": _cpu_model(),
         "cores": _usable_cores(),
@@ -21,7 +21,7 @@ def describe_machine() -> dict[str, Any]:
 
 
 def one_line(machine: dict[str, Any]) -> str:
-    """Return the description of a machine as a line for people."""
+    """Return the description of a machine as one line of text."""
     versions = ", ".join(f"{name} {machine[name]}" for name in ("python", "numpy", "numba"))
     cores = f"{machine['cores']} core{'s' * (machine['cores'] != 1)}"
     load = "" if machine["load"] is None else f", load {machine['load']} before the run"

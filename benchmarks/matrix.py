@@ -1,4 +1,4 @@
-"""Time of covary.matrix, all pairs of the columns of an array, with one thread and with two."""
+"""Time of covary.matrix, which scores all pairs of columns, with one and with two threads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ from functools import partial
 
 import covary
 from benchmarks.data import KINDS, make_table
-from benchmarks.report import Column, Table, as_number, as_ratio, in_seconds
+from benchmarks.result_tables import (
+    BenchmarkColumn,
+    BenchmarkTable,
+    decimals,
+    format_ratio,
+    format_seconds,
+)
 from benchmarks.timing import Progress, best_time
 
 ROWS = 4000
@@ -15,7 +21,7 @@ QUICK_COLUMNS = 60
 THREADS = (1, 2)
 
 
-def run(quick: bool, progress: Progress) -> list[Table]:
+def run(quick: bool, progress: Progress) -> list[BenchmarkTable]:
     """Return seconds and pairs per second."""
     n_columns = QUICK_COLUMNS if quick else COLUMNS
     n_pairs = n_columns * (n_columns - 1) // 2
@@ -26,7 +32,8 @@ def run(quick: bool, progress: Progress) -> list[Table]:
         for threads in THREADS:
             progress(f"{kind}, threads: {threads}")
             call = partial(covary.matrix, table, n_jobs=threads)
-            seconds[threads] = best_time(call, budget=0.5 if quick else 3.0, least=1).seconds
+            budget = 0.5 if quick else 3.0
+            seconds[threads] = best_time(call, budget, min_repeats=1).seconds
             rows.append(
                 {
                     "kind": kind,
@@ -37,12 +44,11 @@ def run(quick: bool, progress: Progress) -> list[Table]:
                 }
             )
     columns = [
-        Column("kind", "columns are"),
-        Column("threads", "threads"),
-        Column("seconds", "time", in_seconds),
-        Column("pairs_per_second", "pairs per second", as_number(0)),
-        Column("speedup", "against one thread", as_ratio),
+        BenchmarkColumn("kind", "columns are"),
+        BenchmarkColumn("threads", "threads"),
+        BenchmarkColumn("seconds", "time", format_seconds),
+        BenchmarkColumn("pairs_per_second", "pairs per second", decimals(0)),
+        BenchmarkColumn("speedup", "speedup over one thread", format_ratio),
     ]
-    return [
-        Table(f"uds-chance, {n_columns} columns, {ROWS} rows, {n_pairs:,} pairs", columns, rows)
-    ]
+    title = f"uds-chance, {n_columns} columns, {ROWS} rows, {n_pairs:,} pairs"
+    return [BenchmarkTable(title, columns, rows)]

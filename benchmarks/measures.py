@@ -1,13 +1,16 @@
-"""Every registered measure: what it sees of the shapes of the power study with half their noise
-(share of 100 tables of 300 rows found at the 5 % level, against 200 tables with permuted columns),
-what it says of independent columns, whether units matter, and the time for a table of 4000 x 20.
-One thread. Measures of pairs take the largest over all pairs.
+"""Every registered measure: power for the shapes of the power study with half their noise, mean
+score of independent columns, dependence on units, and time for a table of 4000 x 20. Power is the
+fraction of 100 tables of 300 rows with evidence above the 5 % critical value of 200 permuted
+tables. One thread. A measure for pairs takes the maximum over all pairs.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -17,108 +20,129 @@ from threadpoolctl import threadpool_limits
 
 import covary
 from benchmarks.data import make_table
-from benchmarks.power import critical_value, seeds, shape_named
-from benchmarks.report import Column, Table, as_number, in_seconds
-from benchmarks.shapes import Array, Noise, Shape
+from benchmarks.power_shapes import Array, DependenceShape, Noise
+from benchmarks.power_study import critical_value, seed_sequence, shape_named
+from benchmarks.result_tables import BenchmarkColumn, BenchmarkTable, decimals, format_seconds
 from benchmarks.timing import Progress, best_time
-from covary.measures import Measure, all_measures, find_measure
+
+Statistic = Callable[[Array], float]
 
 ROWS = 300
-# What the columns of the table stand for: shapes of the power study.
-SEEN = {
+# Shapes of the power study by kind of dependence.
+SHAPES_BY_KIND = {
     "monotone": ("linear", "step"),
     "curves": ("quadratic", "W", "sine, 4 periods"),
     "no function": ("circle", "checkerboard"),
-    "interplay": ("product of two", "XOR"),
+    "interaction": ("product of two", "XOR"),
 }
-NULLS = {"null_pair": (300, 2), "null_five": (1000, 5)}
-TIMED = (4000, 20)
-# Longer calls are timed for one pair of columns only.
+INDEPENDENT_SIZES = {"null_pair": (300, 2), "null_five": (1000, 5)}
+TIMED_SIZE = (4000, 20)
+# For measures that take longer than this, only one pair of columns is timed.
 PATIENCE_SECONDS = 20.0
 
 
-def run(quick: bool, progress: Progress) -> list[Table]:
-    """Return what there is to know before choosing a measure."""
+def run(quick: bool, progress: Progress) -> list[BenchmarkTable]:
+    """Return the power of every measure, and its other properties."""
     repeats = (20, 40) if quick else (100, 200)
-    timed = (1000, 5) if quick else TIMED
+    timed_size = (1000, 5) if quick else TIMED_SIZE
     rows = []
     with threadpool_limits(1):
-        for name, entry in all_measures().items():
-            measure = of_any_number(name)
-            row: dict[str, Any] = {"measure": name, "range": entry.range}
-            row["units"] = "free" if is_unit_free(measure) else "matter"
-            row["columns"] = "any" if find_measure(name).most_columns is None else "pairs"
-            for seen, shapes in SEEN.items():
-                progress(f"{name}, {seen}")
-                powers = [power(measure, shape_named(shape), *repeats) for shape in shapes]
-                row[seen] = float(np.mean(powers))
-            for key, size in NULLS.items():
+        for name, entry in registered_measures().items():
+            # A measure for pairs needs an aggregate to score more than two columns.
+            options = {"measure": name, **({"aggregate": "max"} if entry["pairs_only"] else {})}
+            score: Statistic = partial(covary.score, **options)
+            evidence: Statistic = partial(covary.evidence, **options)
+            row: dict[str, Any] = {"measure": name, "range": format_range(*entry["bounds"])}
+            row["units"] = "free" if is_unit_free(score) else "matter"
+            row["columns"] = "pairs" if entry["pairs_only"] else "any"
+            for kind, shapes in SHAPES_BY_KIND.items():
+                progress(f"{name}, {kind}")
+                powers = [power(evidence, shape_named(shape), *repeats) for shape in shapes]
+                row[kind] = float(np.mean(powers))
+            for key, size in INDEPENDENT_SIZES.items():
                 progress(f"{name}, independent columns")
-                row[key] = mean_if_independent(measure, *size, 3 if quick else 20)
+                row[key] = mean_if_independent(score, *size, 3 if quick else 20)
             progress(f"{name}, time")
-            row["seconds"] = time_of(measure, *timed)
+            row["seconds"] = time_of(score, *timed_size, "aggregate" in entry["parameters"])
             rows.append(row)
-    name_column = Column("measure", "measure")
-    seen_columns = [Column(seen, seen, as_number(2)) for seen in SEEN]
-    told_columns = [
-        Column("range", "range"),
-        Column("units", "units"),
-        Column("columns", "columns"),
-        *(Column(key, f"null, {n} x {d}", as_number(3)) for key, (n, d) in NULLS.items()),
-        Column("seconds", "time", in_seconds),
+    name_column = BenchmarkColumn("measure", "measure")
+    power_columns = [BenchmarkColumn(kind, kind, decimals(2)) for kind in SHAPES_BY_KIND]
+    property_columns = [
+        BenchmarkColumn("range", "range"),
+        BenchmarkColumn("units", "units"),
+        BenchmarkColumn("columns", "columns"),
+        *(
+            BenchmarkColumn(key, f"null, {n} x {d}", decimals(3))
+            for key, (n, d) in INDEPENDENT_SIZES.items()
+        ),
+        BenchmarkColumn("seconds", "time", format_seconds),
     ]
     note = (
-        "Null: mean score of independent normal columns. Time: of {} x {}, the least of a few "
-        "calls; 'about' is the time of one pair, times all pairs.".format(*timed)
+        "Null: mean score of independent normal columns. Time: minimum of a few calls on {} x {}; "
+        "'about': the time of one pair, multiplied by the number of pairs.".format(*timed_size)
     )
     return [
-        Table("What measures see", [name_column, *seen_columns], rows),
-        Table("What to know of them", [name_column, *told_columns], rows, note),
+        BenchmarkTable("Power of measures", [name_column, *power_columns], rows),
+        BenchmarkTable("Properties of measures", [name_column, *property_columns], rows, note),
     ]
 
 
-def of_any_number(name: str) -> Measure:
-    """Return a measure that takes any number of columns."""
-    measure = find_measure(name)
-    return measure if measure.most_columns is None else find_measure(name, aggregate="max")
+def registered_measures() -> dict[str, dict[str, Any]]:
+    """Return the description of every measure by name, from ``covary measures --json``."""
+    command = [sys.executable, "-m", "covary", "measures", "--json"]
+    listed = subprocess.run(command, capture_output=True, check=True)
+    return json.loads(listed.stdout)
 
 
-def is_unit_free(measure: Measure) -> bool:
-    """Return whether the score of dependent columns stays the same in other units."""
+def format_range(least: float | None, greatest: float | None) -> str:
+    """Return the bounds of a score as text; None is infinity.
+
+    Examples
+    --------
+    >>> format_range(0.0, None)
+    '0 .. ∞'
+    """
+    lower = "-∞" if least is None else f"{least:g}"
+    upper = "∞" if greatest is None else f"{greatest:g}"
+    return f"{lower} .. {upper}"
+
+
+def is_unit_free(score: Statistic) -> bool:
+    """Return whether the score of dependent columns is the same in other units."""
     table = make_table("dependent", 200, 3)
-    found = measure.score(table * [1.0, 1e3, 1e-3] + [0.0, 5.0, 1.0])
-    return math.isclose(measure.score(table), found, rel_tol=1e-6, abs_tol=1e-9)
+    rescaled = score(table * [1.0, 1e3, 1e-3] + [0.0, 5.0, 1.0])
+    return math.isclose(score(table), rescaled, rel_tol=1e-6, abs_tol=1e-9)
 
 
-def power(measure: Measure, shape: Shape, n_data: int, n_null: int) -> float:
-    """Return the share of tables in which a dependence is found."""
+def power(evidence: Statistic, shape: DependenceShape, n_data: int, n_null: int) -> float:
+    """Return the fraction of tables with evidence above the critical value."""
     noise = Noise(shape.noise("normal").scale / 2)
-    statistic: Callable[[Array], float] = partial(covary.evidence, measure=measure)
-    null = [statistic(t) for t in islice(tables(shape, noise, permuted=True), n_null)]
-    found = [statistic(t) for t in islice(tables(shape, noise, permuted=False), n_data)]
-    return float(np.mean(np.array(found) > critical_value(null)))
+    null = [evidence(t) for t in islice(tables(shape, noise, permuted=True), n_null)]
+    observed = [evidence(t) for t in islice(tables(shape, noise, permuted=False), n_data)]
+    return float(np.mean(np.array(observed) > critical_value(null)))
 
 
-def tables(shape: Shape, noise: Noise, permuted: bool) -> Any:
-    """Yield tables of a shape, their columns permuted or not."""
+def tables(shape: DependenceShape, noise: Noise, permuted: bool) -> Iterator[Array]:
+    """Yield tables of a shape; each column is permuted independently if asked for."""
     for number in range(10**6):
-        random = np.random.default_rng(seeds(shape.name, "half", int(permuted), number))
+        random = np.random.default_rng(seed_sequence(shape.name, "half", int(permuted), number))
         table = shape.draw(random, ROWS, noise)
         yield random.permuted(table, axis=0) if permuted else table
 
 
-def mean_if_independent(measure: Measure, n_rows: int, n_columns: int, n_data: int) -> float:
+def mean_if_independent(score: Statistic, n_rows: int, n_columns: int, n_data: int) -> float:
     """Return the mean score of independent normal columns."""
-    generators = map(np.random.default_rng, seeds("independent", n_rows, n_columns).spawn(n_data))
+    seeds = seed_sequence("independent", n_rows, n_columns).spawn(n_data)
+    generators = map(np.random.default_rng, seeds)
     draws: Sequence[Array] = [g.standard_normal((n_rows, n_columns)) for g in generators]
-    return float(np.mean([measure.score(table) for table in draws]))
+    return float(np.mean([score(table) for table in draws]))
 
 
-def time_of(measure: Measure, n_rows: int, n_columns: int) -> float | str:
-    """Return the seconds of one call, in words if it would take too long to find out."""
+def time_of(score: Statistic, n_rows: int, n_columns: int, pairwise: bool) -> float | str:
+    """Return the seconds of one call, or an estimate as text if a call takes too long."""
     table = make_table("dependent", n_rows, n_columns)
-    pair = best_time(partial(measure.score, table[:, :2]), budget=0.2, patience=1.0).seconds
-    n_pairs = math.comb(n_columns, 2) if hasattr(measure, "aggregate") else 1
+    pair = best_time(partial(score, table[:, :2]), budget=0.2, patience=1.0).seconds
+    n_pairs = math.comb(n_columns, 2) if pairwise else 1
     if pair * n_pairs > PATIENCE_SECONDS:
-        return f"about {in_seconds(pair * n_pairs)}"
-    return best_time(partial(measure.score, table), budget=0.5, patience=2.0).seconds
+        return f"about {format_seconds(pair * n_pairs)}"
+    return best_time(partial(score, table), budget=0.5, patience=2.0).seconds

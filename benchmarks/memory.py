@@ -1,5 +1,5 @@
-"""Peak memory while covary.score runs, in a fresh process: growth of the resident size over what
-it was with everything imported, kernels warm and the table in memory.
+"""Growth of peak memory during covary.score, in a new process. Growth starts after all imports,
+with compiled kernels and the table in memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import covary
 from benchmarks.data import KINDS, make_table
-from benchmarks.report import Column, Table, as_number, in_megabytes
+from benchmarks.result_tables import BenchmarkColumn, BenchmarkTable, decimals, format_megabytes
 from benchmarks.timing import Progress
 
 ROWS = 1_000_000
@@ -21,34 +21,35 @@ QUICK_ROWS = 200_000
 COLUMNS = 10
 
 
-def run(quick: bool, progress: Progress) -> list[Table]:
-    """Return peaks as multiples of the table, without it and with it."""
+def run(quick: bool, progress: Progress) -> list[BenchmarkTable]:
+    """Return peaks as multiples of the table's size, without and with the table itself."""
     n_rows = QUICK_ROWS if quick else ROWS
     rows = []
     for kind in KINDS:
         progress(kind)
-        table_bytes, peak = in_fresh_process(kind, n_rows)
+        table_bytes, growth = in_new_process(kind, n_rows)
         rows.append(
             {
                 "kind": kind,
                 "table_bytes": table_bytes,
-                "peak_growth_bytes": peak,
-                "without_table": peak / table_bytes,
-                "with_table": (peak + table_bytes) / table_bytes,
+                "peak_growth_bytes": growth,
+                "without_table": growth / table_bytes,
+                "with_table": (growth + table_bytes) / table_bytes,
             }
         )
     columns = [
-        Column("kind", "columns are"),
-        Column("table_bytes", "the table", in_megabytes),
-        Column("peak_growth_bytes", "growth to the peak", in_megabytes),
-        Column("without_table", "times the table, itself not counted", as_number(2)),
-        Column("with_table", "itself counted", as_number(2)),
+        BenchmarkColumn("kind", "columns are"),
+        BenchmarkColumn("table_bytes", "size of the table", format_megabytes),
+        BenchmarkColumn("peak_growth_bytes", "growth of the peak", format_megabytes),
+        BenchmarkColumn("without_table", "growth / table", decimals(2)),
+        BenchmarkColumn("with_table", "(growth + table) / table", decimals(2)),
     ]
-    return [Table(f"uds-chance, {n_rows:,} rows x {COLUMNS} columns of doubles", columns, rows)]
+    title = f"uds-chance, {n_rows:,} rows x {COLUMNS} columns of float64"
+    return [BenchmarkTable(title, columns, rows)]
 
 
-def in_fresh_process(kind: str, n_rows: int) -> tuple[int, int]:
-    """Return bytes of the table and bytes of growth, from a process of their own."""
+def in_new_process(kind: str, n_rows: int) -> tuple[int, int]:
+    """Return the result of `peak_growth`, computed in a new process."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.memory", kind, str(n_rows)],
         cwd=Path(__file__).parent.parent,
@@ -60,8 +61,8 @@ def in_fresh_process(kind: str, n_rows: int) -> tuple[int, int]:
     return table_bytes, growth
 
 
-def growth_of_peak(kind: str, n_rows: int) -> tuple[int, int]:
-    """Return bytes of a table and by how much scoring it raises the peak of this process."""
+def peak_growth(kind: str, n_rows: int) -> tuple[int, int]:
+    """Return the bytes of a table, and the bytes by which scoring it raises the peak memory."""
     warnings.simplefilter("ignore")
     covary.score(make_table(kind, 100, 3))
     table = make_table(kind, n_rows, COLUMNS)
@@ -71,18 +72,18 @@ def growth_of_peak(kind: str, n_rows: int) -> tuple[int, int]:
 
 
 def reset_peak() -> int:
-    """Forget the peak, where the system can, and return the peak from which growth counts."""
-    # Elsewhere little is lost: the table was made in place, which left no higher peak behind.
+    """Reset the peak memory if the system supports it; return the peak after the reset."""
+    # Without a reset the error is small: the table was created in place, without a higher peak.
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
     return peak_bytes()
 
 
 def peak_bytes() -> int:
-    """Return the largest resident size of this process.
+    """Return the peak resident memory of this process.
 
-    Linux keeps what ``getrusage`` says across a change of program, so that a child starts with
-    its parent's peak; /proc has the child's own.
+    On Linux, ``getrusage`` of a child process starts with the peak of its parent. /proc has the
+    value of the child alone.
     """
     try:
         for line in Path("/proc/self/status").read_text().splitlines():
@@ -97,4 +98,4 @@ def peak_bytes() -> int:
 
 
 if __name__ == "__main__":
-    print(json.dumps(growth_of_peak(sys.argv[1], int(sys.argv[2]))))
+    print(json.dumps(peak_growth(sys.argv[1], int(sys.argv[2]))))

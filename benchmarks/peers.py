@@ -1,7 +1,7 @@
-"""What else one would use, on the same data in the same run: time, and as a ratio to the time of
-covary's uds-chance (above 1: slower than covary). The columns share a hidden factor. covary runs
-on one thread, its peers as they come: some use all cores. Imports and compiling are not counted,
-except for hoi, which compiles anew in every call.
+"""Time of other libraries on the same data in the same run, and its ratio to the time of covary's
+uds-chance (above 1: slower than covary). The columns share a hidden factor. covary runs on one
+thread. Other libraries run with their defaults, and some use all cores. Imports and compiling are
+not included, except for hoi, which compiles in every call.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 
 import covary
 from benchmarks.data import make_table
-from benchmarks.peer_calls import (
+from benchmarks.peer_functions import (
     ALL_PAIRS,
     ONE_PAIR,
     PAIRS_AND_TRIPLES,
-    SEVERAL,
+    SEVERAL_COLUMNS,
     Array,
-    Call,
     Peer,
+    ScoreTable,
 )
-from benchmarks.report import Column, Table, as_ratio, in_seconds
+from benchmarks.result_tables import BenchmarkColumn, BenchmarkTable, format_ratio, format_seconds
 from benchmarks.timing import Progress, best_time
 
 ROWS = (1000, 4000)
@@ -31,21 +31,21 @@ WARM_UP_ROWS = 100
 COLUMNS_OF_TABLE = 10
 COLUMNS_OF_SETS = (3, 4, 5)
 COLUMNS_OF_SEARCH = 20
-# A loop over all pairs that would take longer is estimated: the time of one, times their number.
-LONGEST_LOOP_SECONDS = 3.0
-# A peer that takes longer is called once.
+# Longer loops over all pairs are estimated: the time of one pair times the number of pairs.
+MAX_LOOP_SECONDS = 3.0
+# A function that takes longer is called only once.
 PATIENCE_SECONDS = 2.0
 
 
 @dataclass
-class Race:
-    """Covary and its peers on tables of the same numbers of rows.
+class PeerComparison:
+    """Compares covary with other libraries on the same tables.
 
     Parameters
     ----------
-    quick : whether to leave out what takes long
-    progress : told what is being timed
-    one_pair : seconds of every peer for one pair, by name and number of rows, once known
+    quick : whether to skip slow comparisons
+    progress : receives the description of what is being timed
+    one_pair : seconds for one pair by name and number of rows, filled by `measure`
     """
 
     quick: bool
@@ -59,27 +59,35 @@ class Race:
 
     @property
     def budget(self) -> float:
-        """Seconds for each time."""
+        """Seconds to spend on each timing."""
         return 0.2 if self.quick else 0.8
 
-    def compare(self, title: str, n_columns: int, ours: Call, peers: list[Peer]) -> Table:
-        """Return the times of covary and of its peers on tables with so many columns."""
+    def compare(
+        self, title: str, n_columns: int, covary_function: ScoreTable, peers: list[Peer]
+    ) -> BenchmarkTable:
+        """Return the times of covary and of its peers on tables with ``n_columns`` columns."""
         tables = [make_table("dependent", n_rows, n_columns) for n_rows in self.sizes]
         self.progress(f"{title}: covary")
-        own = [best_time(partial(ours, table), self.budget).seconds for table in tables]
+        covary_seconds = [
+            best_time(partial(covary_function, table), self.budget).seconds for table in tables
+        ]
+        times = self.times_and_ratios(covary_seconds, covary_seconds)
         version = metadata.version("covary")
-        rows = [{"peer": "covary uds-chance", "version": version, **self.figures(own, own)}]
+        rows = [{"peer": "covary uds-chance", "version": version, **times}]
         for peer in peers:
             self.progress(f"{title}: {peer.name}")
-            rows.append({"peer": peer.name, **self.measure(peer, tables, own)})
-        columns = [Column("peer", "peer"), Column("version", "version")]
+            rows.append({"peer": peer.name, **self.measure(peer, tables, covary_seconds)})
+        columns = [BenchmarkColumn("peer", "function"), BenchmarkColumn("version", "version")]
         for n_rows in self.sizes:
-            columns.append(Column(f"seconds_{n_rows}", f"{n_rows} rows", in_seconds))
-            columns.append(Column(f"ratio_{n_rows}", "ratio", as_ratio))
-        return Table(title, [*columns, Column("remark", "remark")], rows)
+            columns.append(BenchmarkColumn(f"seconds_{n_rows}", f"{n_rows} rows", format_seconds))
+            columns.append(BenchmarkColumn(f"ratio_{n_rows}", "ratio", format_ratio))
+        columns.append(BenchmarkColumn("remark", "remark"))
+        return BenchmarkTable(title, columns, rows)
 
-    def measure(self, peer: Peer, tables: list[Array], own: list[float]) -> dict[str, Any]:
-        """Return version and figures of a peer, or a remark why there are none."""
+    def measure(
+        self, peer: Peer, tables: list[Array], covary_seconds: list[float]
+    ) -> dict[str, Any]:
+        """Return version, times and ratios of a peer, or a remark if it cannot run."""
         try:
             version = metadata.version(peer.package)
         except metadata.PackageNotFoundError:
@@ -87,64 +95,69 @@ class Race:
         if self.quick and peer.slow_start:
             return {"version": version, "remark": "slow to load: not with --quick"}
         try:
-            return {"version": version, **self.race(peer, tables, own)}
+            return {"version": version, **self.measure_installed(peer, tables, covary_seconds)}
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             return {"version": version, "remark": f"fails: {reason[:60]}"}
 
-    def race(self, peer: Peer, tables: list[Array], own: list[float]) -> dict[str, Any]:
-        """Return figures of a peer that is installed."""
-        call = peer.load()
-        call(tables[0][:WARM_UP_ROWS])
+    def measure_installed(
+        self, peer: Peer, tables: list[Array], covary_seconds: list[float]
+    ) -> dict[str, Any]:
+        """Return times and ratios of an installed peer."""
+        function = peer.load()
+        function(tables[0][:WARM_UP_ROWS])
         seconds: list[float] = []
         remarks = ["pair by pair"] if peer.loops else []
         for table in tables:
-            if len(table) > peer.most_rows:
+            if len(table) > peer.max_rows:
                 remarks.append(f"{len(table)} rows take too long")
                 break
             estimate = self.estimate(peer, table)
             if estimate:
                 remarks.append(f"{len(table)} estimated")
-            seconds.append(estimate or self.seconds(call, table))
+            seconds.append(estimate or self.seconds(function, table))
             if table.shape[1] == 2:
                 self.one_pair[peer.name, len(table)] = seconds[-1]
-        return {**self.figures(seconds, own), "remark": ", ".join(remarks)}
+        times = self.times_and_ratios(seconds, covary_seconds)
+        return {**times, "remark": ", ".join(remarks)}
 
     def estimate(self, peer: Peer, table: Array) -> float | None:
-        """Return the time of a loop over all pairs if it is too long to be waited for."""
+        """Return the estimated time of a loop over all pairs; None if the loop is short."""
         one_pair = self.one_pair.get((peer.name, len(table)), 0.0)
         seconds = one_pair * math.comb(table.shape[1], 2)
-        return seconds if peer.loops and seconds > LONGEST_LOOP_SECONDS else None
+        return seconds if peer.loops and seconds > MAX_LOOP_SECONDS else None
 
-    def seconds(self, call: Call, table: Array) -> float:
-        """Return the time of a peer that has warmed up."""
-        timed = best_time(partial(call, table), self.budget, least=1, patience=PATIENCE_SECONDS)
-        return timed.seconds
+    def seconds(self, function: ScoreTable, table: Array) -> float:
+        """Return the shortest time of a call."""
+        call = partial(function, table)
+        return best_time(call, self.budget, min_repeats=1, patience=PATIENCE_SECONDS).seconds
 
-    def figures(self, seconds: list[float], own: list[float]) -> dict[str, float]:
-        """Return times and ratios to covary's own, by number of rows."""
-        found = {}
-        for n_rows, each, reference in zip(self.sizes, seconds, own, strict=False):
-            found[f"seconds_{n_rows}"] = each
-            found[f"ratio_{n_rows}"] = each / reference
-        return found
+    def times_and_ratios(
+        self, seconds: list[float], covary_seconds: list[float]
+    ) -> dict[str, float]:
+        """Return times and their ratios to covary's times, by number of rows."""
+        row = {}
+        for n_rows, each, reference in zip(self.sizes, seconds, covary_seconds, strict=False):
+            row[f"seconds_{n_rows}"] = each
+            row[f"ratio_{n_rows}"] = each / reference
+        return row
 
 
-def run(quick: bool, progress: Progress) -> list[Table]:
+def run(quick: bool, progress: Progress) -> list[BenchmarkTable]:
     """Return the comparisons: one pair, all pairs of a table, sets of several columns."""
-    race = Race(quick, progress)
+    comparison = PeerComparison(quick, progress)
     all_pairs = f"All {math.comb(COLUMNS_OF_TABLE, 2)} pairs of {COLUMNS_OF_TABLE} columns"
     matrix = partial(covary.matrix, n_jobs=1)
     tables = [
-        race.compare("One pair", 2, covary.score, ONE_PAIR),
-        race.compare(all_pairs, COLUMNS_OF_TABLE, matrix, ALL_PAIRS),
+        comparison.compare("One pair", 2, covary.score, ONE_PAIR),
+        comparison.compare(all_pairs, COLUMNS_OF_TABLE, matrix, ALL_PAIRS),
     ]
-    tables[1].note = "Estimated: the time of one pair, times the number of pairs."
+    tables[1].note = "Estimated: the time of one pair, multiplied by the number of pairs."
     n_sets = math.comb(COLUMNS_OF_SEARCH, 2) + math.comb(COLUMNS_OF_SEARCH, 3)
     search = partial(covary.search, strategy="exhaustive", max_size=3, n_jobs=1)
     title = f"All {n_sets:,} pairs and triples of {COLUMNS_OF_SEARCH} columns"
-    tables.append(race.compare(title, COLUMNS_OF_SEARCH, search, PAIRS_AND_TRIPLES))
+    tables.append(comparison.compare(title, COLUMNS_OF_SEARCH, search, PAIRS_AND_TRIPLES))
     for n_columns in COLUMNS_OF_SETS:
-        title = f"{n_columns} columns at once"
-        tables.append(race.compare(title, n_columns, covary.score, SEVERAL))
+        title = f"One set of {n_columns} columns"
+        tables.append(comparison.compare(title, n_columns, covary.score, SEVERAL_COLUMNS))
     return tables

@@ -1,6 +1,7 @@
 """The figure of the power study: `python -m benchmarks.power_figure FILE.json FILE.svg`.
 
-Left, the score of a normal pair by its correlation; right, power by shape and method.
+The left panel shows the score of a normal pair by its correlation, the right panel power by shape
+and method.
 """
 
 from __future__ import annotations
@@ -12,36 +13,36 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.power_peers import METHODS
-from benchmarks.shapes import SHAPES
+from benchmarks.power_methods import METHODS
+from benchmarks.power_shapes import SHAPES
+from benchmarks.power_study import SHOWN_ROWS
 
-SHOWN_ROWS = 300
 HEIGHT = 528
 HEADINGS = {"pairs": "Two columns", "triples": "Three columns", "sets": "Two of five columns"}
-ALL = "mean of all shapes"
-# Colours that stay apart for colour-blind eyes (Okabe and Ito 2008).
+ALL_SHAPES = "mean of all shapes"
+# Colours that colour-blind readers can distinguish (Okabe and Ito 2008).
 BLUE, RED, GREY = "#0072B2", "#D55E00", "#767676"
-R = "|Pearson's r|"
-LINES = {"uds-chance": BLUE, "uds": RED, R: GREY}
+PEARSON = "|Pearson's r|"
+LINE_COLOURS = {"uds-chance": BLUE, "uds": RED, PEARSON: GREY}
 INK = "#1a1a1a"
 Rows = list[dict[str, Any]]
 
 
-def draw(found: dict[str, Rows], path: Path) -> None:
-    """Write the figure as SVG or PNG, by the ending of the name.
+def draw(results: dict[str, Rows], path: Path) -> None:
+    """Write the figure as SVG or PNG, depending on the file extension.
 
     Parameters
     ----------
-    found : results by part; needs ``power`` and ``correlation``
-    path : where to write
+    results : results by part; the figure shows ``power`` and ``correlation``
+    path : the file to write
     """
     import altair as alt
 
     panels = []
-    if found.get("correlation"):
-        panels.append(correlation_panel(found["correlation"]))
-    if found.get("power"):
-        panels.append(power_panel(found["power"]))
+    if results.get("correlation"):
+        panels.append(correlation_panel(results["correlation"]))
+    if results.get("power"):
+        panels.append(power_panel(results["power"]))
     chart = (
         alt.hconcat(*panels, spacing=36, background="white", padding=12)
         .configure(font="Helvetica, Arial, sans-serif")
@@ -55,22 +56,22 @@ def draw(found: dict[str, Rows], path: Path) -> None:
 
 
 def correlation_panel(scores: Rows) -> Any:
-    """Return mean score over correlation, a line for each measure and a thin one for r."""
+    """Return mean score by correlation: a line for each measure, and a thin line for r."""
     import altair as alt
 
     n_rows = scores[0]["n_rows"]
     points = [
         {"line": row["measure"], "correlation": row["correlation"], "score": row["mean"]}
         for row in scores
-        if row["measure"] in LINES
+        if row["measure"] in LINE_COLOURS
     ]
-    points += [{"line": R, "correlation": end, "score": end} for end in (0.0, 1.0)]
-    shown = [line for line in LINES if any(point["line"] == line for point in points)]
+    points += [{"line": PEARSON, "correlation": end, "score": end} for end in (0.0, 1.0)]
+    shown = [line for line in LINE_COLOURS if any(point["line"] == line for point in points)]
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("correlation:Q", title="correlation").scale(domain=[0, 1]).axis(tickCount=5),
         y=alt.Y("score:Q", title="score").scale(domain=[0, 1]).axis(tickCount=5),
         color=alt.Color("line:N")
-        .scale(domain=shown, range=[LINES[line] for line in shown])
+        .scale(domain=shown, range=[LINE_COLOURS[line] for line in shown])
         .legend(
             orient="top",
             title=None,
@@ -83,25 +84,25 @@ def correlation_panel(scores: Rows) -> Any:
         ),
     )
     measures = base.transform_filter(alt.FieldOneOfPredicate("line", shown[:-1]))
-    orientation = base.transform_filter(alt.FieldEqualPredicate(R, "line"))
+    reference = base.transform_filter(alt.FieldEqualPredicate(PEARSON, "line"))
     layers = alt.layer(
-        orientation.mark_line(strokeWidth=1),
+        reference.mark_line(strokeWidth=1),
         measures.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=36, filled=True)),
     )
-    # As far up as the other panel's title, which stands above the names of the methods.
+    # Aligned with the title of the other panel, which is above the names of the methods.
     title = alt.TitleParams(f"Score of a normal pair, {n_rows} rows", offset=68)
     return layers.properties(width=330, height=HEIGHT, title=title)
 
 
 def power_panel(power: Rows) -> Any:
-    """Return power as a map: a row for each shape, a column for each method, with numbers."""
+    """Return power as a heat map: a row for each shape, a column for each method, with numbers."""
     import altair as alt
 
     sizes = {cell["rows"] for cell in power}
     n_rows = SHOWN_ROWS if SHOWN_ROWS in sizes else max(sizes)
     cells = mean_over_noise([cell for cell in power if cell["rows"] == n_rows])
     methods = [m.name for m in METHODS if any(cell["method"] == m.name for cell in cells)]
-    emphasis = [*HEADINGS.values(), *map(mean_of, HEADINGS), ALL]
+    emphasis = [*HEADINGS.values(), *map(mean_label, HEADINGS), ALL_SHAPES]
     bold_labels = {
         "condition": {"test": f"indexof({json.dumps(emphasis)}, datum.value) >= 0", "value": 700},
         "value": 400,
@@ -111,7 +112,7 @@ def power_panel(power: Rows) -> Any:
         .scale(domain=methods)
         .axis(orient="top", labelAngle=-35, labelAlign="left", domain=False, ticks=False),
         y=alt.Y("line:N", title=None)
-        .scale(domain=lines({cell["line"] for cell in cells}))
+        .scale(domain=row_labels({cell["line"] for cell in cells}))
         .axis(
             domain=False,
             ticks=False,
@@ -144,7 +145,7 @@ def power_panel(power: Rows) -> Any:
     )
     title = alt.TitleParams(
         f"Power at the 5 % level, {n_rows} rows",
-        subtitle="mean over three levels of noise; the best of each line in bold",
+        subtitle="mean over three levels of noise; best of each row in bold",
         subtitleColor=INK,
         subtitleFontSize=12,
     )
@@ -153,33 +154,37 @@ def power_panel(power: Rows) -> Any:
     )
 
 
-def mean_of(group: str) -> str:
-    """Return what the line with the mean over a group of shapes is called."""
+def mean_label(group: str) -> str:
+    """Return the label of the row with the mean of a group of shapes."""
     return f"mean of {group}"
 
 
-def lines(there: set[str]) -> list[str]:
-    """Return the lines of the map from top to bottom: headings, shapes, means."""
-    listed = []
+def row_labels(present: set[str]) -> list[str]:
+    """Return the rows of the heat map from top to bottom: headings, shapes, means."""
+    labels = []
     for group, heading in HEADINGS.items():
-        shapes = [shape.name for shape in SHAPES if shape.group == group and shape.name in there]
+        shapes = [shape.name for shape in SHAPES if shape.group == group and shape.name in present]
         if shapes:
-            listed += [heading, *shapes, mean_of(group)]
-    return [*listed, " ", ALL]
+            labels += [heading, *shapes, mean_label(group)]
+    return [*labels, " ", ALL_SHAPES]
 
 
-def mean_over_noise(cells: Rows) -> Rows:
-    """Return one cell for each line and method, with the mean of its power as a label."""
-    of_line: dict[str, set[str]] = {}
-    by_place: dict[tuple[str, str], list[tuple[str, float]]] = {}
-    for cell in cells:
-        for line in (cell["shape"], mean_of(cell["group"]), ALL):
-            of_line.setdefault(line, set()).add(cell["shape"])
-            by_place.setdefault((line, cell["method"]), []).append((cell["shape"], cell["power"]))
+def mean_over_noise(power: Rows) -> Rows:
+    """Return one cell for each row and method of the heat map, with mean power and label.
+
+    A method without results for all shapes of a row has no cell.
+    """
+    shapes: dict[str, set[str]] = {}
+    powers: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for result in power:
+        for line in (result["shape"], mean_label(result["group"]), ALL_SHAPES):
+            shapes.setdefault(line, set()).add(result["shape"])
+            key = line, result["method"]
+            powers.setdefault(key, []).append((result["shape"], result["power"]))
     means = {
         (line, method): float(np.mean([power for _, power in each]))
-        for (line, method), each in by_place.items()
-        if {shape for shape, _ in each} == of_line[line]
+        for (line, method), each in powers.items()
+        if {shape for shape, _ in each} == shapes[line]
     }
     best: dict[str, float] = {}
     for (line, _), mean in means.items():

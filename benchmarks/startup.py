@@ -1,5 +1,5 @@
-"""Time of whole processes, from start to exit: importing covary and its command line. Minimum
-over repeats; the cold run finds an empty kernel cache, as the first run ever does.
+"""Time of whole processes, from start to exit: importing covary, and its command line. Minimum
+over repeats. The cold run starts with an empty kernel cache, like the first run after installing.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import make_table
-from benchmarks.report import Column, Table, in_seconds
+from benchmarks.result_tables import BenchmarkColumn, BenchmarkTable, format_seconds
 from benchmarks.timing import Progress, best_time
 
-RUN_COMMAND = "from covary.cli.main import main; main()"
 SCORE = "covary score, 500 x 3 CSV"
 COLD = "covary score, cold kernels"
 
 
-def run(quick: bool, progress: Progress) -> list[Table]:
-    """Return the times of processes; without the cold run if it must be quick."""
+def run(quick: bool, progress: Progress) -> list[BenchmarkTable]:
+    """Return the times of processes; ``quick`` skips the cold run."""
     budget = 0.8 if quick else 2.0
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.csv"
@@ -36,33 +35,33 @@ def run(quick: bool, progress: Progress) -> list[Table]:
             progress(name)
             rows.append({"process": name, **timed(partial(run_process, command), budget)})
         if quick:
-            rows.append({"process": COLD, "seconds": "left out by --quick"})
+            rows.append({"process": COLD, "seconds": "not with --quick"})
         else:
             progress(COLD)
             call = partial(run_cold, commands(file)[SCORE])
             rows.append({"process": COLD, **timed(call, budget, patience=0.0)})
     columns = [
-        Column("process", "process"),
-        Column("seconds", "time", in_seconds),
-        Column("repeats", "repeats"),
+        BenchmarkColumn("process", "process"),
+        BenchmarkColumn("seconds", "time", format_seconds),
+        BenchmarkColumn("repeats", "repeats"),
     ]
-    return [Table("Processes", columns, rows)]
+    return [BenchmarkTable("Processes", columns, rows)]
 
 
 def timed(call: Callable[[], None], budget: float, **options: float) -> dict[str, Any]:
-    """Return time and repeats of a process, or what it said when it failed."""
+    """Return time and repeats of a process, or its error message if it failed."""
     try:
-        return best_time(call, budget, least=2, **options)._asdict()
+        return best_time(call, budget, min_repeats=2, **options)._asdict()
     except subprocess.CalledProcessError as error:
-        said = error.stderr.decode(errors="replace").strip() or "no message"
-        return {"seconds": f"fails: {said.splitlines()[-1][:60]}"}
+        message = error.stderr.decode(errors="replace").strip() or "no message"
+        return {"seconds": f"fails: {message.splitlines()[-1][:60]}"}
 
 
 def commands(file: Path) -> dict[str, list[str]]:
-    """Return what is timed, by name."""
-    covary = [sys.executable, "-c", RUN_COMMAND]
+    """Return the commands to time, by name."""
+    covary = [sys.executable, "-m", "covary"]
     return {
-        "python, doing nothing": [sys.executable, "-c", "pass"],
+        "python, empty program": [sys.executable, "-c", "pass"],
         "python, import numpy": [sys.executable, "-c", "import numpy"],
         "import covary": [sys.executable, "-c", "import covary"],
         "covary --help": [*covary, "--help"],
@@ -72,12 +71,12 @@ def commands(file: Path) -> dict[str, list[str]]:
 
 
 def run_process(command: list[str], **variables: str) -> None:
-    """Run a process to its end; its output goes nowhere."""
+    """Run a process to its end and discard its output."""
     environment = {**os.environ, **variables}
     subprocess.run(command, env=environment, capture_output=True, check=True)
 
 
 def run_cold(command: list[str]) -> None:
-    """Run a process that finds no compiled kernel."""
+    """Run a process with an empty kernel cache."""
     with tempfile.TemporaryDirectory() as empty:
         run_process(command, NUMBA_CACHE_DIR=empty)

@@ -1,5 +1,5 @@
-"""Nanoseconds per row for one step, kernels.step.discretize: the best bins of one column for the
-next, given the cubes that the columns before them cut. Warm, minimum over many repeats.
+"""Time per row of one step of uds, kernels.uds.step.discretize: find the best bins of one column
+for the next column, given the cubes of the columns before. Compiled; minimum over many repeats.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.data import KINDS, make_table
-from benchmarks.report import Column, Table, as_number
+from benchmarks.result_tables import BenchmarkColumn, BenchmarkTable, decimals
 from benchmarks.timing import Progress, best_time
 from covary import kernels
 from covary.prepare import Prepared, prepare
@@ -19,10 +19,10 @@ ROWS = 4000
 BETA = 20
 CUBES = (1, 2, 6, 20, 100, 400, 1500)
 BETAS = (5, 10, 20, 40)
-CONDITION, TARGET, BEFORE = range(3)
+CONDITION, TARGET, CUBE_COLUMN = range(3)
 
 
-def run(quick: bool, progress: Progress) -> list[Table]:
+def run(quick: bool, progress: Progress) -> list[BenchmarkTable]:
     """Return times by number of cubes, and by beta."""
     prepared = {kind: prepare(make_table(kind, ROWS, 3)) for kind in KINDS}
     budget = 0.05 if quick else 0.2
@@ -38,47 +38,49 @@ def run(quick: bool, progress: Progress) -> list[Table]:
         }
 
     return [
-        Table(
+        BenchmarkTable(
             f"ns per row by number of cubes, beta = {BETA}, {ROWS} rows",
-            [Column("cubes", "cubes"), *_times()],
+            [BenchmarkColumn("cubes", "cubes"), *_time_columns()],
             [{"cubes": cubes, **measure(BETA, cubes)} for cubes in CUBES],
-            "Cubes are groups of neighbours in a third column of the same kind.",
+            "Cubes are groups of neighbouring rows in a third column of the same kind.",
         ),
-        Table(
+        BenchmarkTable(
             f"ns per row by beta, one cube, {ROWS} rows",
-            [Column("beta", "beta"), *_times()],
+            [BenchmarkColumn("beta", "beta"), *_time_columns()],
             [{"beta": beta, **measure(beta, 1)} for beta in BETAS],
         ),
     ]
 
 
-def _times() -> list[Column]:
+def _time_columns() -> list[BenchmarkColumn]:
     names = [f"{name} {kind}" for name in ("uds", "unregularized") for kind in KINDS]
-    return [Column(name, name.replace(" ", "\n"), as_number(1)) for name in names]
+    return [BenchmarkColumn(name, name.replace(" ", "\n"), decimals(1)) for name in names]
 
 
 def nanoseconds(step: Callable[[], object], budget: float) -> float:
-    """Return the least time of a step, in nanoseconds per row."""
-    return best_time(step, budget, least=20).seconds / ROWS * 1e9
+    """Return the shortest time of a step, in nanoseconds per row."""
+    return best_time(step, budget, min_repeats=20).seconds / ROWS * 1e9
 
 
 def one_step(
     prepared: Prepared, beta: int, n_cubes: int, regularize: bool
 ) -> Callable[[], object]:
-    """Return the call of the kernel, its arguments ready."""
-    bins = prepared.bins(beta)
+    """Return a call of the kernel without arguments."""
+    condition_order, condition_values = prepared.orders[CONDITION], prepared.values[CONDITION]
+    codes = np.empty(ROWS, np.uint8)
+    ends = kernels.shared.columns.initial_bins(condition_order, condition_values, beta, codes)
     cubes = np.empty(ROWS, np.uint32)
-    cubes[prepared.orders[BEFORE]] = np.arange(ROWS) * n_cubes // ROWS
-    formed = math.log(bins.counts[CONDITION]) + math.log(n_cubes)
+    cubes[prepared.orders[CUBE_COLUMN]] = np.arange(ROWS) * n_cubes // ROWS
+    log_cells = math.log(ends.size) + math.log(n_cubes)
     arguments = (
         prepared.orders[TARGET],
         prepared.values[TARGET],
         prepared.entropies[TARGET],
-        bins.codes[CONDITION],
-        bins.counts[CONDITION],
-        cubes if n_cubes > 1 else np.empty(0, np.uint32),  # nothing is cut yet
+        codes,
+        ends.size,
+        cubes if n_cubes > 1 else np.empty(0, np.uint32),  # one cube: the kernel needs no codes
         n_cubes,
-        kernels.tables.increments(ROWS),
-        formed if regularize else kernels.step.UNREGULARIZED,
+        kernels.shared.entropy_tables.increments(ROWS),
+        log_cells if regularize else kernels.uds.step.UNREGULARIZED,
     )
-    return lambda: kernels.step.discretize(*arguments)
+    return lambda: kernels.uds.step.discretize(*arguments)

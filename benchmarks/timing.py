@@ -1,4 +1,4 @@
-"""How everything here is timed, and how the wait is told."""
+"""The timer of all benchmarks, and the progress messages."""
 
 from __future__ import annotations
 
@@ -8,34 +8,37 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-TELL_EVERY_SECONDS = 2.0
+MESSAGE_INTERVAL_SECONDS = 2.0
 
 
 class Timing(NamedTuple):
-    """The least time that a call took, and the number of calls it is the least of."""
+    """The shortest time of a call, and the number of calls."""
 
     seconds: float
     repeats: int
 
 
 def best_time(
-    call: Callable[[], Any], budget: float = 0.5, least: int = 3, patience: float = float("inf")
+    call: Callable[[], Any],
+    budget: float = 0.5,
+    min_repeats: int = 3,
+    patience: float = float("inf"),
 ) -> Timing:
-    """Return the least time of a call, repeated until the time budget is used.
+    """Return the shortest time of a call that is repeated until the time budget is used.
 
-    The minimum is the time with the least disturbance. The first call may have to warm up, and is
-    not charged to the budget.
+    The minimum is the time with the least disturbance by other processes. The budget does not
+    include the first call, which may compile kernels.
 
     Parameters
     ----------
-    call : what is timed
+    call : the function to time
     budget : seconds to spend
-    least : the least number of calls after the first, whatever the budget
-    patience : if the first call takes longer than this many seconds, it is the only one
+    min_repeats : minimum number of calls after the first, even if the budget is used
+    patience : if the first call takes longer than this number of seconds, it is the only call
     """
     times = [_seconds(call)]
     used = 0.0
-    while times[0] <= patience and (used < budget or len(times) <= least):
+    while times[0] <= patience and (used < budget or len(times) <= min_repeats):
         times.append(_seconds(call))
         used += times[-1]
     return Timing(min(times), len(times))
@@ -48,7 +51,7 @@ def _seconds(call: Callable[[], Any]) -> float:
 
 
 class Progress:
-    """Say on standard error what is being timed, every two seconds; nothing if it is quick.
+    """Print every two seconds, on standard error, what is being timed.
 
     Examples
     --------
@@ -58,36 +61,36 @@ class Progress:
 
     def __init__(self, section: str) -> None:
         self.section = section
-        self.doing = ""
-        self.begun = time.perf_counter()
-        self._over = threading.Event()
-        self._teller = threading.Thread(target=self._tell, daemon=True)
+        self.current = ""
+        self.start = time.perf_counter()
+        self._finished = threading.Event()
+        self._printer = threading.Thread(target=self._print_messages, daemon=True)
 
-    def __call__(self, doing: str) -> None:
-        """Note what is being timed from now on."""
-        self.doing = doing
+    def __call__(self, current: str) -> None:
+        """Set the description of what is being timed."""
+        self.current = current
 
     def __enter__(self) -> Progress:
-        self._teller.start()
+        self._printer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._teller.join()
+        self._finished.set()
+        self._printer.join()
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     @property
     def seconds(self) -> float:
         """Seconds since the section began."""
-        return time.perf_counter() - self.begun
+        return time.perf_counter() - self.start
 
-    def _tell(self) -> None:
-        told = ""
-        while not self._over.wait(TELL_EVERY_SECONDS):
-            text = f"{self.section}: {self.doing} ({self.seconds:.0f} s)"
+    def _print_messages(self) -> None:
+        printed = ""
+        while not self._finished.wait(MESSAGE_INTERVAL_SECONDS):
+            text = f"{self.section}: {self.current} ({self.seconds:.0f} s)"
             if sys.stderr.isatty():
                 print("\r\033[K" + text, end="", file=sys.stderr, flush=True)
-            elif self.doing != told:
-                told = self.doing
+            elif self.current != printed:
+                printed = self.current
                 print(text, file=sys.stderr, flush=True)

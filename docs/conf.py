@@ -1,4 +1,8 @@
+from pathlib import Path
+
 import covary
+from covary.measures import all_measures
+from covary.searching.strategies import all_strategies
 
 project = "covary"
 author = "the covary developers"
@@ -23,5 +27,26 @@ html_static_path = ["_static"]
 html_title = "covary"
 html_theme_options = {"show_prev_next": False, "navigation_with_keys": False}
 html_show_sourcelink = False
-# The pages load nothing from anywhere else but the formulas' typesetter.
 nitpicky = False
+
+
+def list_registered() -> str:
+    """Return a page that lists the classes of all measures and strategies."""
+    lines = ["Measures and strategies", "=======================", "", ".. currentmodule:: covary"]
+    for title, entries in (("Measures", all_measures()), ("Strategies", all_strategies())):
+        lines += [
+            "",
+            title,
+            "-" * len(title),
+            "",
+            ".. autosummary::",
+            "   :toctree: generated",
+            "",
+        ]
+        lines += sorted({f"   {entry.cls.__name__}" for entry in entries.values()})
+    return "\n".join([*lines, ""])
+
+
+registered = Path(__file__).parent / "api" / "registered.rst"
+registered.parent.mkdir(exist_ok=True)
+registered.write_text(list_registered())

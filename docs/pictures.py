@@ -1,6 +1,6 @@
 """Draw the pictures of README and docs: `make pictures`, or `python docs/pictures.py`.
 
-The Python of tutorial.rst and gallery.rst is run as it stands there, and what it saves is kept.
+It runs the Python code of tutorial.rst and gallery.rst, and keeps the pictures that it saves.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ from covary.cli import demo
 
 HERE = Path(__file__).parent
 STATIC = HERE / "_static"
-# Larger ones are no good for a web page, nor for a repository.
-MOST_BYTES = 250_000
+# Larger pictures are too large for a web page and a repository.
+MAX_BYTES = 250_000
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-# The rank of the tutorial's set of three columns.
+# The rank of the set of three columns in the tutorial.
 CARD = 4
 
 
 def keep(name: str, picture: bytes) -> None:
-    """Write a picture, and say how large it is."""
+    """Write a picture and print its size."""
     if name.endswith(".png"):
-        picture = smaller(picture)
+        picture = recompressed(picture)
     (STATIC / name).write_bytes(picture)
-    note = "" if len(picture) <= MOST_BYTES else ", which is too much"
+    note = "" if len(picture) <= MAX_BYTES else ", too large"
     print(f"{name}: {len(picture) / 1000:.0f} kB{note}")
 
 
-def smaller(picture: bytes) -> bytes:
-    """Return the same PNG to the last pixel, packed as tightly as zlib can."""
-    parts = list(_parts(picture))
-    pixels = zlib.decompress(b"".join(data for kind, data in parts if kind == b"IDAT"))
-    *others, end = (part for part in parts if part[0] != b"IDAT")
+def recompressed(picture: bytes) -> bytes:
+    """Return the same PNG with the strongest zlib compression; pixels do not change."""
+    chunks = list(_chunks(picture))
+    pixels = zlib.decompress(b"".join(data for kind, data in chunks if kind == b"IDAT"))
+    *others, end = (chunk for chunk in chunks if chunk[0] != b"IDAT")
     packed = picture[:8]
     for kind, data in (*others, (b"IDAT", zlib.compress(pixels, 9)), end):
-        sealed = struct.pack(">I", zlib.crc32(kind + data))
-        packed += struct.pack(">I", len(data)) + kind + data + sealed
+        checksum = struct.pack(">I", zlib.crc32(kind + data))
+        packed += struct.pack(">I", len(data)) + kind + data + checksum
     return min(packed, picture, key=len)
 
 
-def _parts(picture: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Return the chunks of a PNG: kind and data."""
+def _chunks(picture: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the chunks of a PNG: kind and data."""
     at = 8
     while at < len(picture):
         (length,) = struct.unpack_from(">I", picture, at)
@@ -67,7 +67,7 @@ def draw_demo() -> None:
 
 
 def run(page: str) -> None:
-    """Run the Python of a page of these docs, and keep the pictures that it saves."""
+    """Run the Python code of a page of these docs, and keep the pictures that it saves."""
     text = (HERE / f"{page}.rst").read_text(encoding="utf-8")
     blocks = re.findall(r"^\.\. code-block:: python\n\n((?: +.*\n|\n)+)", text, re.MULTILINE)
     code = Path(f"{page}.py")
@@ -89,14 +89,14 @@ class Page:
         self.view.goto(Path(file).absolute().as_uri())
 
     def drawn(self, figure: str):
-        """Scroll to a figure, since only what is near is drawn, and wait for it."""
+        """Scroll to a figure and wait for it: the page draws only figures near the window."""
         place = self.view.locator(f'[data-figure="{figure}"]')
         place.scroll_into_view_if_needed()
         self.view.locator(f'[data-figure="{figure}"][data-drawn]').wait_for()
         return place
 
     def drag(self, figure, start: tuple[float, float], end: tuple[float, float]) -> None:
-        """Brush over a figure, from a place in it to another."""
+        """Drag over a figure from one place in it to another."""
         box = figure.locator("canvas").bounding_box()
         self.view.mouse.move(box["x"] + start[0], box["y"] + start[1])
         self.view.mouse.down()
@@ -105,11 +105,11 @@ class Page:
         self.view.wait_for_timeout(300)
 
     def top(self) -> bytes:
-        """Return what one sees first."""
+        """Return a picture of the top of the page."""
         return self.view.screenshot()
 
     def card(self) -> bytes:
-        """Return the card of one set, with a margin."""
+        """Return a picture of the card of one set."""
         for figure in (f"set{CARD}", f"null{CARD}"):
             self.drawn(figure)
         self.view.set_viewport_size({"width": 860, "height": 1000})
@@ -122,7 +122,7 @@ class Page:
 
 @contextmanager
 def chromium() -> Iterator:
-    """Start the browser that the machine has."""
+    """Start the installed Chromium."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as tool:
@@ -134,7 +134,7 @@ def chromium() -> Iterator:
 def draw_pages(file: str) -> None:
     """Draw a report as a browser shows it."""
     if CHROMIUM is None:
-        print("there is no chromium here: no pictures of the page")
+        print("Chromium is not installed: no pictures of the page")
         return
     with chromium() as browser:
         light = Page(browser, file, "light")
@@ -147,7 +147,7 @@ def draw_pages(file: str) -> None:
 
 
 def main() -> None:
-    """Draw everything, each in a folder of its own that is gone afterwards."""
+    """Draw all pictures in temporary folders."""
     STATIC.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         draw_demo()

@@ -12,8 +12,8 @@ from hypothesis import settings
 import covary
 from covary.cli.main import _run
 
-# The first call of a kernel loads numba: no single example tells anything about time. What has to
-# pass before anything lands draws the same examples every time; at a desk, new ones are tried.
+# No deadline, because the first call of a kernel loads numba. In CI the examples are the same in
+# each run; elsewhere each run draws new examples.
 settings.register_profile("covary", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("covary")
 
@@ -21,22 +21,23 @@ KERNELS = Path(covary.__file__).parent / "kernels"
 
 
 def pytest_configure(config):
-    """See interrupts, which shells switch off for what runs in the background; drop old kernels.
+    """Enable interrupts, which shells disable for background jobs, and delete stale kernels.
 
-    Compiled kernels are old if any kernel source is newer: numba looks at one file at a time.
+    Compiled kernels are stale if any kernel source is newer. Numba checks only the file of the
+    kernel itself, not the files of the kernels that it calls.
     """
     main = threading.current_thread() is threading.main_thread()
     if main and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    newest = max(source.stat().st_mtime for source in KERNELS.glob("*.py"))
-    for compiled in (KERNELS / "__pycache__").glob("*.nb[ic]"):
+    newest = max(source.stat().st_mtime for source in KERNELS.rglob("*.py"))
+    for compiled in KERNELS.rglob("*.nb[ic]"):
         if compiled.stat().st_mtime < newest:
             compiled.unlink(missing_ok=True)
 
 
 @pytest.fixture
 def covary_command(capsys, monkeypatch):
-    """Run the command line in this process: (exit code, stdout, stderr)."""
+    """Return a function that runs the command line: (exit code, stdout, stderr)."""
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["covary", *map(str, arguments)])
@@ -49,8 +50,8 @@ def covary_command(capsys, monkeypatch):
 
 @pytest.fixture
 def real_tables() -> Path:
-    """The folder of real tables, or a skip where it is not there."""
-    folder = Path(__file__).parents[2] / "shared" / "datasets"
-    if not folder.is_dir():
-        pytest.skip("the real tables are not on this machine")
-    return folder
+    """Return the folder of real tables, or skip the test if COVARY_TABLES does not name one."""
+    folder = os.environ.get("COVARY_TABLES", "")
+    if not os.path.isdir(folder):
+        pytest.skip("needs real tables: set COVARY_TABLES to the folder with NAME.csv.gz files")
+    return Path(folder)

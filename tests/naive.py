@@ -1,7 +1,7 @@
-"""Slow, obviously right versions of everything in `covary.kernels`, written from the paper.
+"""Naive versions of UDS and of the search, written from the paper.
 
-Nguyen, Mandros, Vreeken: Universal Dependency Analysis, SDM 2016. Nothing here is shared with the
-package, and nothing here is clever: rows are lists of indices, NaN is a missing cell.
+Nguyen, Mandros, Vreeken: Universal Dependency Analysis, SDM 2016. This module shares no code with
+the package and is not optimised. Rows are lists of indices, and NaN is a missing cell.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ def is_missing(x):
 
 
 def cumulative_entropy(values):
-    """Section 3.1: h(X) = -sum_{i=1}^{m-1} (x_{i+1} - x_i) (i/m) log(i/m)."""
+    """Return h(X) = -sum_{i=1}^{m-1} (x_{i+1} - x_i) (i/m) log(i/m), see Section 3.1."""
     x = sorted(v for v in values if not is_missing(v))
     m = len(x)
     return -sum((x[i] - x[i - 1]) * (i / m) * math.log(i / m) for i in range(1, m))
 
 
 def initial_bins(values, beta):
-    """Equal-frequency bins over the distinct values: a list of lists of rows."""
+    """Return equal-frequency bins over the distinct values, as lists of rows."""
     rows_of = {}
     for row, value in enumerate(values):
         if not is_missing(value):
@@ -47,18 +47,19 @@ def initial_bins(values, beta):
 
 
 def conditional_entropy(target, cells):
-    """Section 5: sum over cells of |cell| / m times h(X' | cell)."""
+    """Return the sum over cells of |cell| / m times h(X' | cell), see Section 5."""
     m = sum(len(cell) for cell in cells)
     return sum(len(cell) / m * cumulative_entropy([target[r] for r in cell]) for cell in cells)
 
 
 def joint_entropy(cells):
+    """Return the Shannon entropy of the cells."""
     m = sum(len(cell) for cell in cells)
     return -sum(len(cell) / m * math.log(len(cell) / m) for cell in cells)
 
 
 def cut(cubes, parts):
-    """The non-empty intersections of cubes and parts, both lists of lists of rows."""
+    """Return the non-empty intersections of cubes and parts, all as lists of rows."""
     cells = []
     for cube in cubes:
         for part in parts:
@@ -70,10 +71,10 @@ def cut(cubes, parts):
 
 
 def optimal_discretizations(target, cubes, bins):
-    """Algorithm 1: for each number of parts, the ends of the best merge of the initial bins.
+    """Return, for each number of parts, the ends of the optimal partition (Algorithm 1).
 
-    Costs that differ by less than a 10^-12th of the target's whole cost are equal: the leftmost
-    split wins.
+    Costs are tied if they differ by less than 1e-12 of the total cost of the target. Among tied
+    splits the leftmost wins.
     """
     beta = len(bins)
     m = sum(len(cube) for cube in cubes)
@@ -101,6 +102,7 @@ def optimal_discretizations(target, cubes, bins):
 
 
 def merged(bins, ends):
+    """Return the rows of each part of a partition of the bins."""
     parts = []
     start = 0
     for end in ends:
@@ -110,45 +112,52 @@ def merged(bins, ends):
 
 
 def step(target, condition, cubes, parts_before, beta, regularize):
-    """Discretise the condition for the target: (h(target | ...), ends of parts, new cubes).
+    """Return h(target | cubes, discretised condition), the ends of the parts, and the new cubes.
 
-    ``cubes`` are lists of rows; ``parts_before`` the numbers of bins of the columns before. Rows
-    whose condition is missing form a bin that is never merged; rows whose target is missing take
-    no part in choosing, and are cut like the rest.
+    Rows with a missing condition form a bin that is never merged. Rows with a missing target do
+    not influence the partition, but belong to the new cubes.
+
+    Parameters
+    ----------
+    cubes : lists of rows
+    parts_before : the numbers of bins of the previous columns
+
     """
     bins = initial_bins(condition, beta)
-    gap = [row for row in range(len(target)) if is_missing(condition[row])]
-    seen = [[row for row in cube if not is_missing(target[row])] for cube in cubes]
-    seen = [cube for cube in seen if cube]
+    missing = [row for row in range(len(target)) if is_missing(condition[row])]
+    usable = [[row for row in cube if not is_missing(target[row])] for cube in cubes]
+    usable = [cube for cube in usable if cube]
     h = cumulative_entropy(target)
     ends = [len(bins) - 1] if bins else []
     if h > 0 and bins:
-        seen_rows = {row for cube in seen for row in cube}
-        seen_bins = [[row for row in b if row in seen_rows] for b in bins]
+        usable_rows = {row for cube in usable for row in cube}
+        usable_bins = [[row for row in b if row in usable_rows] for b in bins]
         candidates = []
-        present = [[row for row in cube if not is_missing(condition[row])] for cube in seen]
+        present = [[row for row in cube if not is_missing(condition[row])] for cube in usable]
         present = [cube for cube in present if cube]
         if present:
-            for choice in _discretizations(target, present, seen_bins, h * len(seen_rows)):
-                cells = cut(seen, [*merged(seen_bins, choice), gap])
+            for choice in _discretizations(target, present, usable_bins, h * len(usable_rows)):
+                cells = cut(usable, [*merged(usable_bins, choice), missing])
                 cost = conditional_entropy(target, cells) / h
                 if regularize:
-                    log_cells = math.log(len(bins) + bool(gap)) + sum(map(math.log, parts_before))
+                    log_cells = math.log(len(bins) + bool(missing)) + sum(
+                        map(math.log, parts_before)
+                    )
                     cost += joint_entropy(cells) / log_cells if log_cells > 0 else 0
                 candidates.append((cost, choice))
             best = math.inf
             for cost, choice in candidates:
                 if cost < best - TOLERANCE:
                     best, ends = cost, choice
-    cells = cut(seen, [*merged(bins, ends), gap])
+    cells = cut(usable, [*merged(bins, ends), missing])
     conditional = conditional_entropy(target, cells) if cells else 0.0
-    return conditional, ends, cut(cubes, [*merged(bins, ends), gap])
+    return conditional, ends, cut(cubes, [*merged(bins, ends), missing])
 
 
 def _discretizations(target, cubes, bins, whole):
-    """Algorithm 1 where some initial bins may hold no row that has a target.
+    """Return the result of Algorithm 1. Some bins may have no row with a target.
 
-    An empty bin costs nothing wherever it goes; it still is a bin.
+    An empty bin costs nothing in each interval, but still counts as a bin.
     """
     if all(bins):
         return optimal_discretizations(target, cubes, bins)
@@ -156,6 +165,7 @@ def _discretizations(target, cubes, bins, whole):
 
 
 def _discretizations_with_empty_bins(target, cubes, bins, whole):
+    """Return the result of Algorithm 1 with costs that are not divided by counts."""
     beta = len(bins)
     slack = TOLERANCE * whole
 
@@ -180,12 +190,12 @@ def _discretizations_with_empty_bins(target, cubes, bins, whole):
 
 
 def all_partitions(n_bins, parts):
-    """Every way to merge bins 0 .. n_bins - 1 into so many parts, as lists of their ends."""
+    """Return all partitions of bins 0 .. n_bins - 1 into ``parts`` parts, as lists of ends."""
     return [[*inner, n_bins - 1] for inner in combinations(range(n_bins - 1), parts - 1)]
 
 
 def uds_of_order(columns, beta=20, regularize=True, scale="range"):
-    """Eq. 4 for the columns in the order in which they come: (score, ends of every step)."""
+    """Return the score of Eq. 4 for a given order, and (explained fraction, ends) of each step."""
     weights = [entropy_weight(column, scale) for column in columns]
     cubes = [list(range(len(columns[0])))]
     parts_before = []
@@ -204,6 +214,7 @@ def uds_of_order(columns, beta=20, regularize=True, scale="range"):
 
 
 def entropy_weight(column, scale):
+    """Return the entropy, divided by the range of the values if ``scale`` is "range"."""
     h = cumulative_entropy(column)
     present = [x for x in column if not is_missing(x)]
     if scale is None or h == 0:
@@ -212,20 +223,20 @@ def entropy_weight(column, scale):
 
 
 def uds(columns, beta=20, regularize=True, scale=None):
-    """Definition 3, practical UDS; equal entropies keep the order of the input."""
+    """Return practical UDS (Definition 3). Columns of equal entropy keep their order."""
     order = sorted(range(len(columns)), key=lambda c: -entropy_weight(columns[c], scale))
     return uds_of_order([columns[c] for c in order], beta, regularize, scale)[0]
 
 
 def uds_exact(columns, beta=20, regularize=True, scale="range"):
-    """Definition 2: the maximum over all orders."""
+    """Return the maximum over all orders (Definition 2)."""
     return max(
         uds_of_order(list(order), beta, regularize, scale)[0] for order in permutations(columns)
     )
 
 
 def explained(target, others, beta=20, regularize=True):
-    """How much of the target others explain: each is cut for it in turn, by descending entropy."""
+    """Return the explained fraction of the target. Conditions are added by descending entropy."""
     h = cumulative_entropy(target)
     if h == 0:
         return 0.0
@@ -238,15 +249,15 @@ def explained(target, others, beta=20, regularize=True):
 
 
 def beam_search(columns, score, beam, max_size, all_parents=True, fixed=()):
-    """Every set that a beam search scores, with its score; sets are sorted tuples.
+    """Return the score of each set that a beam search scores. Sets are sorted tuples.
 
-    ``fixed`` columns are in every set. Of equal scores the set that comes first is kept.
+    Each set contains the ``fixed`` columns. Among sets of equal score, the first ones are kept.
     """
-    found = {}
+    scored = {}
     level = [tuple(sorted((*fixed, *free))) for free in combinations(columns, 2 - len(fixed))]
     while level:
         scores = {columns: score(columns) for columns in sorted(level)}
-        found.update(scores)
+        scored.update(scores)
         kept = sorted(scores, key=lambda columns: (-scores[columns], columns))[:beam]
         level = set()
         for candidate in {tuple(sorted({*a, c})) for a in kept for c in columns if c not in a}:
@@ -254,34 +265,34 @@ def beam_search(columns, score, beam, max_size, all_parents=True, fixed=()):
             in_beam = [parent in kept for parent in parents]
             if len(candidate) <= max_size and (all(in_beam) if all_parents else any(in_beam)):
                 level.add(candidate)
-    return found
+    return scored
 
 
-def ranked(found):
-    """Best first; of equal scores the smaller set, then the earlier columns."""
-    return sorted(found.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
+def ranked(scored):
+    """Return the sets by descending score, then ascending size, then columns."""
+    return sorted(scored.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
 
 
-def without_subsets(found):
-    """Drop a set when a superset of it scores at least as high."""
+def without_subsets(scored):
+    """Return the sets without those that have a superset with at least the same score."""
     return {
         columns: score
-        for columns, score in found.items()
-        if not any(set(other) > set(columns) and found[other] >= score for other in found)
+        for columns, score in scored.items()
+        if not any(set(other) > set(columns) and scored[other] >= score for other in scored)
     }
 
 
-def without_supersets(found):
-    """Drop a set when a subset of it scores at least as high."""
+def without_supersets(scored):
+    """Return the sets without those that have a subset with at least the same score."""
     return {
         columns: score
-        for columns, score in found.items()
-        if not any(set(other) < set(columns) and found[other] >= score for other in found)
+        for columns, score in scored.items()
+        if not any(set(other) < set(columns) and scored[other] >= score for other in scored)
     }
 
 
 def maximal_cliques(edges, n_columns):
-    """Every set of three or more columns that are all joined, and that no other column joins."""
+    """Return all maximal cliques of at least three columns."""
     cliques = [
         columns
         for size in range(3, n_columns + 1)
@@ -292,17 +303,17 @@ def maximal_cliques(edges, n_columns):
 
 
 def description_length(cliques, n_columns):
-    """Bits for the union of some cliques, and for the columns that each lacks, one by one."""
+    """Return the bits to encode the union of cliques, and the columns missing in each clique."""
     union = len(set().union(*cliques))
     bits = math.log2(n_columns) + math.log2(math.comb(n_columns, union))
     return bits + sum((1 + union - len(clique)) * math.log2(union) for clique in cliques)
 
 
 def merged_cliques(cliques, n_columns, max_size):
-    """Unions of cliques: from the largest on, each joins the group where it adds fewest bits."""
+    """Return unions of cliques. Each clique, by size, joins the group that adds fewest bits."""
     groups = []
     for clique in sorted(cliques, key=lambda clique: (-len(clique), clique)):
-        best, home = description_length([clique], n_columns), None
+        best, best_group = description_length([clique], n_columns), None
         for group in groups:
             together = [*group, clique]
             union = set().union(*together)
@@ -310,9 +321,9 @@ def merged_cliques(cliques, n_columns, max_size):
                 continue
             more = description_length(together, n_columns) - description_length(group, n_columns)
             if more < best:
-                best, home = more, group
-        if home is None:
+                best, best_group = more, group
+        if best_group is None:
             groups.append([clique])
         else:
-            home.append(clique)
+            best_group.append(clique)
     return [tuple(sorted(set().union(*group))) for group in groups]

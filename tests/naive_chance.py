@@ -1,7 +1,7 @@
-"""Slow, obviously right versions of `uds-chance`, written from its definition in the docs.
+"""A naive version of `uds-chance`, written from its definition in docs/uds_chance.rst.
 
-Nothing here is shared with the package. A column is a list of numbers, NaN a missing cell; a cell
-of a grid is a list of rows.
+This module shares no code with the package. A column is a list of numbers, NaN is a missing cell,
+and a cell of a grid is a list of rows.
 """
 
 from __future__ import annotations
@@ -19,50 +19,51 @@ ROWS_PER_CELL = 6
 FAMILIES = ((2, 4, 8, 16, 32, 64, 128), (3, 6, 12, 24, 48, 96, 192))
 LARGEST_ON_TWO = 32
 LARGEST_SET_WITH_PAIRS = 64
-THINNESS = 0.2
-NOTHING = 1e-9
+LONG_TAIL = 0.2
+NEARLY_ZERO = 1e-9
 
 
 def is_missing(x):
     return x != x
 
 
-def remembered(function):
-    """Call it once for the same arguments: what they look like is the key, as NaN is not NaN."""
-    known = {}
+def memoize(function):
+    """Return a function that caches results by the text of the arguments, because NaN != NaN."""
+    results = {}
 
-    def found(*arguments):
+    def memoized(*arguments):
         key = repr(arguments)
-        if key not in known:
-            if len(known) > 10_000:
-                known.clear()
-            known[key] = function(*arguments)
-        return known[key]
+        if key not in results:
+            if len(results) > 10_000:
+                results.clear()
+            results[key] = function(*arguments)
+        return results[key]
 
-    return found
+    return memoized
 
 
 def varies(column):
-    """More than one value, where a missing cell beside values is one more."""
-    kinds = {"missing" if is_missing(x) else x for x in column}
-    return len(kinds) > 1
+    """Return whether a column has more than one value. "Missing" counts as a value."""
+    distinct = {"missing" if is_missing(x) else x for x in column}
+    return len(distinct) > 1
 
 
-# The entropy of a column, and what chance takes from it
+# ---------------------------------------------------------------- entropy and its expectation
 
 
 @cache
 def g(t):
+    """Return G(t) = t (1 + 1/2 + .. + 1/(t - 1))."""
     return t * math.fsum(1 / i for i in range(1, t))
 
 
 def cut_entropy(k, n):
-    """Hhat for k of n rows at or below a cut."""
+    """Return the estimate of H for k of n rows at or below a cut."""
     return (g(n) - g(k) - g(n - k)) / n
 
 
 def mid_ranks(column):
-    """The rank of every present value, the mean rank where values are equal; NaN stays NaN."""
+    """Return the mid-rank of each present value, and NaN for a missing one."""
     present = sorted(x for x in column if not is_missing(x))
     first = {}
     last = {}
@@ -72,19 +73,19 @@ def mid_ranks(column):
     return [math.nan if is_missing(x) else (first[x] + last[x]) / 2 for x in column]
 
 
-class Ladder(NamedTuple):
-    """What matters of a target: its cuts, how far apart its ranks are there, and its entropy."""
+class RankedTarget(NamedTuple):
+    """The mid-ranks of a target, the cuts between them, and its entropy."""
 
-    ranks: list  # of every row
-    cuts: list  # the distinct ranks but the last
-    gaps: np.ndarray
-    below: list  # rows at or below each cut
-    n: int  # rows that have a value
+    ranks: list  # the mid-rank of each row
+    cuts: list  # the distinct ranks except the last
+    gaps: np.ndarray  # the difference between the ranks after and before each cut
+    below: list  # the number of rows at or below each cut
+    n: int  # the number of rows that have a value
     entropy: float
 
 
-@remembered
-def ladder(column):
+@memoize
+def rank_target(column):
     ranks = mid_ranks(column)
     present = [y for y in ranks if not is_missing(y)]
     distinct = sorted(set(present))
@@ -92,84 +93,84 @@ def ladder(column):
     below = [int((np.array(present) <= cut).sum()) for cut in distinct[:-1]]
     n = len(present)
     entropy = sum(gap * cut_entropy(k, n) for gap, k in zip(gaps, below, strict=True)) / 2
-    return Ladder(ranks, distinct[:-1], np.array(gaps), below, n, entropy)
+    return RankedTarget(ranks, distinct[:-1], np.array(gaps), below, n, entropy)
 
 
 @cache
 def cut_entropies(n):
-    """Hhat for 0 .. n of n rows."""
+    """Return the estimates of H for 0 .. n of n rows."""
     return np.array([cut_entropy(k, n) for k in range(n + 1)])
 
 
-def entropy_of_rows(steps, rows):
-    """The entropy of the target in some rows, by the cuts and gaps of the whole column."""
-    ranks = np.array([steps.ranks[row] for row in rows])
-    counts = (ranks <= np.array(steps.cuts)[:, None]).sum(axis=1)
-    return float(steps.gaps @ cut_entropies(len(rows))[counts]) / 2
+def entropy_of_rows(ranked, rows):
+    """Return the entropy of the target in some rows, with the cuts of the whole column."""
+    ranks = np.array([ranked.ranks[row] for row in rows])
+    counts = (ranks <= np.array(ranked.cuts)[:, None]).sum(axis=1)
+    return float(ranked.gaps @ cut_entropies(len(rows))[counts]) / 2
 
 
-def expected_entropy(steps, size):
-    """The mean entropy of so many rows drawn at random."""
-    return float(steps.gaps @ expected_cut_entropies(steps.below, steps.n, size)) / 2
+def expected_entropy(ranked, size):
+    """Return the expected entropy of ``size`` rows drawn at random."""
+    return float(ranked.gaps @ expected_cut_entropies(ranked.below, ranked.n, size)) / 2
 
 
-@remembered
+@memoize
 def expected_cut_entropies(below, n, size):
-    """The mean of Hhat at every cut: k is hypergeometric."""
-    chances = hypergeom.pmf(np.arange(size + 1), n, np.array(below)[:, None], size)
-    return chances @ cut_entropies(size)
+    """Return the expected estimate of H at each cut. The count k is hypergeometric."""
+    probabilities = hypergeom.pmf(np.arange(size + 1), n, np.array(below)[:, None], size)
+    return probabilities @ cut_entropies(size)
 
 
-def expected_entropy_by_enumeration(steps, size):
-    """The same, over all subsets."""
-    present = [row for row, y in enumerate(steps.ranks) if not is_missing(y)]
-    found = [entropy_of_rows(steps, rows) for rows in combinations(present, size)]
-    return math.fsum(found) / len(found)
+def expected_entropy_by_enumeration(ranked, size):
+    """Return the same as `expected_entropy`, as a mean over all subsets of rows."""
+    present = [row for row, y in enumerate(ranked.ranks) if not is_missing(y)]
+    entropies = [entropy_of_rows(ranked, rows) for rows in combinations(present, size)]
+    return math.fsum(entropies) / len(entropies)
 
 
-class Shape(NamedTuple):
-    """Of what is explained by chance."""
+class NullShape(NamedTuple):
+    """The null distribution of the explained fraction, per degree of freedom."""
 
     unit: float
     variance: float
     skewness: float
 
 
-@remembered
-def null_shape(steps):
-    w = steps.gaps
-    u = np.array(steps.below) / steps.n
+@memoize
+def null_shape(ranked):
+    w = ranked.gaps
+    u = np.array(ranked.below) / ranked.n
     low, high = np.minimum.outer(u, u), np.maximum.outer(u, u)
     correlation = np.sqrt(low * (1 - high) / (high * (1 - low)))
     m = w[:, None] / w.sum() * correlation
     square = m @ m
     variance = 2 * np.trace(square)
     skewness = 8 * (square * m.T).sum() / variance**1.5  # the trace of m @ m @ m
-    return Shape(w.sum() / (4 * steps.n * steps.entropy), float(variance), float(skewness))
+    return NullShape(w.sum() / (4 * ranked.n * ranked.entropy), float(variance), float(skewness))
 
 
-# Grids
+# ---------------------------------------------------------------- grids
 
 
 def sizes(n_rows, columns):
-    """Bins on each column, in the order in which grids are tried."""
-    found = []
+    """Return the number of bins per column of each grid, in the order of the search."""
+    usable = []
     for family in FAMILIES:
         for i, size in enumerate(family):
             fits = size**columns * ROWS_PER_CELL <= n_rows
             if i == 0 or (fits and (columns == 1 or size <= LARGEST_ON_TWO)):
-                found.append(size)
-    return found
+                usable.append(size)
+    return usable
 
 
 def cut_places(column, size):
-    """Before how many of the sorted present values the column is cut."""
+    """Return the positions of the cuts in the sorted present values."""
     x = sorted(v for v in column if not is_missing(v))
     n = len(x)
     places = set()
     for j in range(1, size):
         place = Fraction(j * n, size)
-        row = math.floor(place)  # the row that the place lies in, or before
+        row = math.floor(place)  # the row that contains the place, or starts there
         if place == row and 0 < row < n and x[row - 1] != x[row]:
             places.add(row)
         elif n > 0:
@@ -181,9 +182,9 @@ def cut_places(column, size):
 
 
 def bins(column, size):
-    """The bin of every row; missing cells are one more.
+    """Return the bin of each row. Missing cells are an additional bin.
 
-    A column with few values is cut no finer than these allow.
+    A column with few present values has fewer bins, to keep enough values per bin.
     """
     x = sorted(v for v in column if not is_missing(v))
     (family,) = (family for family in FAMILIES if size in family)
@@ -194,103 +195,108 @@ def bins(column, size):
 
 
 def cells(target, binned):
-    """Rows that have a target, by their bins."""
-    found = {}
+    """Return the cells of a grid, as lists of the rows that have a target."""
+    by_bins = {}
     for row, key in enumerate(zip(*binned, strict=True)):
         if not is_missing(target[row]):
-            found.setdefault(key, []).append(row)
-    return list(found.values())
+            by_bins.setdefault(key, []).append(row)
+    return list(by_bins.values())
 
 
-# What a grid explains
+# ---------------------------------------------------------------- gains
 
 
 class Gain(NamedTuple):
-    """What the cells of one grid explain; ``freedom`` is that in units of the null shape."""
+    """The explained fraction of a grid, and its degrees of freedom."""
 
     explained: float
     freedom: float
 
 
-def gain(steps, parts):
-    """What cells explain of a target, or None if the grid is of no use."""
-    n = steps.n
+def gain(ranked, parts):
+    """Return the gain of the cells of a grid, or None if the grid has no degrees of freedom."""
+    n = ranked.n
     freedom = sum((1 - len(c) / n) * (1 + 2 / len(c)) for c in parts if len(c) >= 2)
-    if freedom <= NOTHING:
+    if freedom <= NEARLY_ZERO:
         return None
     freedom = max(freedom, 1.0)
-    h = steps.entropy
-    within = sum(len(c) / n * entropy_of_rows(steps, c) for c in parts)
-    chance = sum(len(c) / n * (h - expected_entropy(steps, len(c))) for c in parts)
-    left = 1 - chance / h
-    if left <= NOTHING:
+    h = ranked.entropy
+    within = sum(len(c) / n * entropy_of_rows(ranked, c) for c in parts)
+    expected = sum(len(c) / n * (h - expected_entropy(ranked, len(c))) for c in parts)
+    explainable = 1 - expected / h
+    if explainable <= NEARLY_ZERO:
         return None
-    return Gain((h - within - chance) / (h - chance), freedom / left**2)
+    return Gain((h - within - expected) / (h - expected), freedom / explainable**2)
 
 
-def level(shape, found, z):
-    """tau: what chance exceeds as rarely as a normal variable exceeds z."""
-    skew = shape.skewness / math.sqrt(found.freedom)
+def level(shape, grid_gain, z):
+    """Return the noise level tau, exceeded under independence as rarely as z by a normal."""
+    skew = shape.skewness / math.sqrt(grid_gain.freedom)
     quantile = 2 / skew * ((1 + skew * z / 6 - skew**2 / 36) ** 3 - 1)
-    return quantile * shape.unit * math.sqrt(found.freedom * shape.variance)
+    return quantile * shape.unit * math.sqrt(grid_gain.freedom * shape.variance)
 
 
-def sure(shape, found, z):
-    tau = level(shape, found, z)
+def lower_bound(shape, grid_gain, z):
+    """Return the lower bound of the explained fraction that selects grids and conditions."""
+    tau = level(shape, grid_gain, z)
     if tau >= 1:
         return -math.inf
-    e = found.explained
-    return (e - tau) / (1 - tau) - THINNESS * shape.unit * found.freedom * (1 - e)
+    e = grid_gain.explained
+    return (e - tau) / (1 - tau) - LONG_TAIL * shape.unit * grid_gain.freedom * (1 - e)
 
 
-def garrote(shape, found, z):
-    """S: what is left of what is explained; no more than all can be."""
-    tau = level(shape, found, z)
-    e = found.explained
+def garrote(shape, grid_gain, z):
+    """Return S, the explained fraction shrunken by the noise level."""
+    tau = level(shape, grid_gain, z)
+    e = grid_gain.explained
     if e <= tau:
         return 0.0
     return max(min(e, 1.0) - tau**2 / min(e, 1.0), 0.0)
 
 
-@remembered
+@memoize
 def best_grid(target, condition):
-    """The gain of the grid on one or two columns by which most is explained for sure, or None."""
-    steps = ladder(target)
-    if steps.entropy == 0:
+    """Return the gain of the grid with the largest lower bound, or None if there is no grid."""
+    ranked = rank_target(target)
+    if ranked.entropy == 0:
         return None
-    shape = null_shape(steps)
+    shape = null_shape(ranked)
     best, most = None, -math.inf
     for size in sizes(len(target), len(condition)):
-        found = gain(steps, cells(target, [bins(column, size) for column in condition]))
-        if found is not None and (value := sure(shape, found, 2.0)) > most:
-            best, most = found, value
+        grid_gain = gain(ranked, cells(target, [bins(column, size) for column in condition]))
+        if grid_gain is not None and (value := lower_bound(shape, grid_gain, 2.0)) > most:
+            best, most = grid_gain, value
     return best
 
 
-# Strength and score
+# ---------------------------------------------------------------- strength and score
 
 
 def threshold(n_varying, pairs):
+    """Return z for a set with ``n_varying`` columns that vary."""
     others = n_varying - 1
     choices = others + (math.comb(others, 2) if pairs else 0)
     return math.sqrt(4 + 2 * math.log(choices))
 
 
 def conditions(given, pairs):
+    """Return all conditions of one column, and of two columns if ``pairs`` is true."""
     return [*((a,) for a in given), *(combinations(given, 2) if pairs else ())]
 
 
 def strength(columns, target, given, z, pairs):
-    """S of one column given others (all by their number)."""
-    steps = ladder(columns[target])
-    if steps.entropy == 0:
+    """Return S of a target given other columns, all by their numbers."""
+    ranked = rank_target(columns[target])
+    if ranked.entropy == 0:
         return 0.0
-    shape = null_shape(steps)
+    shape = null_shape(ranked)
     candidates = []
     for condition in conditions(given, pairs):
-        found = best_grid(columns[target], [columns[c] for c in condition])
-        if found is not None:
-            candidates.append((max(sure(shape, found, z), 0.0), garrote(shape, found, z)))
+        grid_gain = best_grid(columns[target], [columns[c] for c in condition])
+        if grid_gain is not None:
+            candidates.append(
+                (max(lower_bound(shape, grid_gain, z), 0.0), garrote(shape, grid_gain, z))
+            )
     return max(candidates, default=(0.0, 0.0))[1]
 
 
@@ -299,7 +305,7 @@ def uses_pairs(columns, max_given):
 
 
 def explained(columns, target, max_given=2):
-    """S of one column given all others."""
+    """Return S of a target given all other columns."""
     others = [c for c in range(len(columns)) if c != target]
     n_varying = sum(map(varies, columns))
     if n_varying < 2:
@@ -309,8 +315,8 @@ def explained(columns, target, max_given=2):
 
 
 def weight(column):
-    steps = ladder(column)
-    return steps.entropy / steps.n if steps.n else 0.0
+    ranked = rank_target(column)
+    return ranked.entropy / ranked.n if ranked.n else 0.0
 
 
 def score_of_order(columns, order, z, pairs):
@@ -325,7 +331,7 @@ def score_of_order(columns, order, z, pairs):
 
 
 def score(columns, max_given=2):
-    """The maximum over all orders of the columns that vary."""
+    """Return the maximum over all orders of the columns that vary."""
     pairs = uses_pairs(columns, max_given)
     columns = [column for column in columns if varies(column)]
     if len(columns) < 2:
@@ -337,7 +343,10 @@ def score(columns, max_given=2):
 
 
 def best_ratio(parts, weights):
-    """The best (sum of parts / sum of weights) of all orders; parts[t][subset before]."""
+    """Return the maximum over all orders of sum of parts / sum of weights.
+
+    ``parts[t]`` has the contribution of column t given each subset of columns.
+    """
     best = 0.0
     for order in permutations(range(len(weights))):
         total = sum(weights[t] for t in order[1:])

@@ -1,4 +1,4 @@
-"""The public functions on the kinds of table that people have."""
+"""The public functions with all supported kinds of tables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_kind_of_table_gives_the_same_score(array, make):
     assert covary.score(frame) == covary.score(array)
 
 
-def test_a_file_gives_the_same_score(array, tmp_path):
+def test_file_gives_the_same_score(array, tmp_path):
     as_pandas(array).to_csv(tmp_path / "t.csv", index=False)
     as_polars(array).write_parquet(tmp_path / "t.parquet")
     for name in ("t.csv", "t.parquet"):
@@ -50,15 +50,15 @@ def test_a_file_gives_the_same_score(array, tmp_path):
         assert covary.score(str(path)) == covary.score(array)
 
 
-def test_the_matrix_holds_the_score_of_every_pair(array):
-    found = covary.matrix(array)
+def test_matrix_contains_the_score_of_every_pair(array):
+    scores = covary.matrix(array)
     for i in range(4):
         for j in range(4):
             expected = covary.score(array, [i, j]) if i != j else float(i != 3)
-            assert found[i, j] == expected
+            assert scores[i, j] == expected
 
 
-def test_the_matrix_is_the_kind_of_table_that_came_in(array):
+def test_matrix_returns_the_same_kind_of_table_as_its_input(array):
     expected = covary.matrix(array)
     frame = covary.matrix(as_pandas(array))
     assert isinstance(frame, pd.DataFrame)
@@ -73,20 +73,20 @@ def test_the_matrix_is_the_kind_of_table_that_came_in(array):
     assert frame.column_names == ["column", *NAMES]
 
 
-def test_the_matrix_of_named_columns_only(array):
+def test_matrix_of_selected_columns(array):
     frame = covary.matrix(as_pandas(array), ["noise", "height"])
     assert list(frame.columns) == ["noise", "height"]
 
 
 @pytest.mark.parametrize("function", [covary.score, covary.explain, covary.matrix])
-def test_dependence_takes_two(function, array):
-    with pytest.raises(ColumnError, match="at least two columns, there is only 'noise' to use"):
+def test_one_column_is_an_error(function, array):
+    with pytest.raises(ColumnError, match="at least two columns: there is only 'noise'"):
         function(as_pandas(array), ["noise"])
-    with pytest.raises(CovaryError, match="at least two columns, none were named"):
+    with pytest.raises(CovaryError, match="at least two columns: none is named"):
         function(as_pandas(array), [])
 
 
-def test_text_is_left_out_aloud(array):
+def test_text_is_ignored_with_a_warning(array):
     frame = as_pandas(array).assign(who="someone")
     with pytest.warns(CovaryWarning, match=r"left out: 'who' \(text\)") as caught:
         score = covary.score(frame)
@@ -96,22 +96,22 @@ def test_text_is_left_out_aloud(array):
         covary.score(frame, ["height", "who"])
 
 
-def test_few_rows_are_warned_about(array):
+def test_few_rows_give_a_warning(array):
     with pytest.warns(CovaryWarning, match="only 99 rows"):
         covary.score(array[:99])
 
 
-def test_an_unknown_column_is_told_the_nearest(array):
+def test_unknown_column_error_suggests_the_closest_name(array):
     with pytest.raises(ColumnError, match=r"no column 'heigth'. Did you mean 'height'\?"):
         covary.score(as_pandas(array), ["heigth", "noise"])
 
 
-def test_too_few_rows(array):
-    with pytest.raises(TableError, match="the table has 2 rows: at least 3 needed"):
+def test_too_few_rows_are_an_error(array):
+    with pytest.raises(TableError, match="the table has 2 rows: at least 3 are needed"):
         covary.score(array[:2])
 
 
-def test_dates_and_categories_are_used_and_cut_in_their_own_units():
+def test_dates_and_categories_are_used_and_cut_in_original_units():
     days = pd.date_range("2024-01-01", periods=300)
     size = pd.Categorical(
         np.repeat(["small", "medium", "large"], 100),
@@ -128,7 +128,7 @@ def test_dates_and_categories_are_used_and_cut_in_their_own_units():
     assert explanation.score == pytest.approx(1.0, abs=0.001)
 
 
-def test_input_is_never_changed(array):
+def test_input_is_not_changed(array):
     before = array.copy()
     frame = as_pandas(array)
     covary.score(array)
@@ -137,7 +137,7 @@ def test_input_is_never_changed(array):
     assert np.array_equal(frame.to_numpy(), before)
 
 
-def test_a_read_only_or_sliced_array_is_as_good(array):
+def test_read_only_and_sliced_arrays_give_the_same_score(array):
     frozen = array.copy()
     frozen.flags.writeable = False
     assert covary.score(frozen) == covary.score(array)

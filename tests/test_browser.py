@@ -1,4 +1,4 @@
-"""The report in a browser: real clicks, no errors, no requests, nothing of the table runs."""
+"""The report in a browser: real clicks, no errors, no requests, and no code from the table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on this machine")
-# Where to keep pictures of the pages, if anyone wants to look at them.
+# A folder for screenshots, to look at them; none are kept without it.
 SCREENSHOTS = os.environ.get("COVARY_SCREENSHOTS")
 
 
@@ -35,7 +35,7 @@ def browser():
 
 
 class Page:
-    """A page, and what it should not do."""
+    """A page that collects errors, dialogs and requests as ``complaints``."""
 
     def __init__(self, browser, path, scheme="light"):
         self.complaints = []
@@ -60,12 +60,12 @@ class Page:
         return place
 
     def everything(self):
-        """Draw every figure of the page, as somebody would who reads all of it."""
+        """Scroll through the page, so that every figure is drawn."""
         for place in self.view.locator("[data-figure]").all():
             self.figure(place.get_attribute("data-figure"))
 
     def drag(self, figure, start, end):
-        """Select points of a figure: from a place in it to another."""
+        """Drag over a figure from one place in it to another."""
         box = figure.locator("canvas").bounding_box()
         self.view.mouse.move(box["x"] + start[0], box["y"] + start[1])
         self.view.mouse.down()
@@ -74,7 +74,7 @@ class Page:
         self.view.wait_for_timeout(200)
 
     def violations(self):
-        """What axe finds to be a serious obstacle, or worse."""
+        """Accessibility problems that axe classifies as serious or critical."""
         found = axe.Axe().run(self.view).response["violations"]
         return [
             f"{each['id']}: {node['html'][:200]}"
@@ -84,7 +84,7 @@ class Page:
         ]
 
     def shown(self):
-        """The ranks in the list, in their order."""
+        """The ranks in the list, in the order shown."""
         rows = self.view.locator("#list tbody tr:visible td[data-key=rank]")
         return [int(text) for text in rows.all_text_contents()]
 
@@ -104,7 +104,7 @@ def report(tmp_path_factory):
     return path
 
 
-def test_a_page_draws_everything_without_a_word(browser, report):
+def test_a_page_draws_every_figure_without_errors(browser, report):
     page = Page(browser, report)
     page.everything()
     page.keep("everything")
@@ -146,7 +146,7 @@ def test_the_list_is_filtered(browser, report):
     assert page.complaints == []
 
 
-def test_the_dark_theme_is_a_click_away(browser, report):
+def test_a_button_switches_to_the_dark_theme(browser, report):
     page = Page(browser, report)
     page.figure("heatmap")
     light = page.view.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -170,14 +170,14 @@ def of_three(page):
 
 
 def panels_beside(figure):
-    """A picture of what is right of the first panel."""
+    """The area to the right of the first panel."""
     box = figure.locator("canvas").bounding_box()
     return {"x": box["x"] + 260, "y": box["y"], "width": 440, "height": 220}
 
 
 @pytest.mark.parametrize("width", [400, 1200])
 @pytest.mark.parametrize("rank", [2, 11, 19])
-def test_a_link_leads_to_its_card_and_stays_there(browser, report, width, rank):
+def test_a_link_leads_to_its_card_while_figures_are_drawn(browser, report, width, rank):
     page = Page(browser, report)
     page.view.set_viewport_size({"width": width, "height": 900})
     page.view.click(f'#list a[href="#set{rank}"]')
@@ -250,14 +250,14 @@ def test_every_row_is_in_one_quarter(browser, tmp_path):
             sizes = []
             for part in "0123":
                 card.locator("select[name=part]").select_option(part)
-                told = card.locator("form.mark output").text_content()
-                sizes.append(int(told.removesuffix(" rows")))
+                count = card.locator("form.mark output").text_content()
+                sizes.append(int(count.removesuffix(" rows")))
             name = field.text_content()
             assert sum(sizes) == 101
             assert sizes == ([71, 0, 30, 0] if name == "few" else [26, 25, 25, 25])
 
 
-def test_everything_that_can_be_pressed_is_reached_by_the_keyboard(browser, report):
+def test_the_keyboard_reaches_every_control(browser, report):
     page = Page(browser, report)
     wanted = page.view.locator("a[href], button, input, select, [tabindex]").count()
     reached = set()
@@ -275,13 +275,13 @@ def test_everything_that_can_be_pressed_is_reached_by_the_keyboard(browser, repo
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_a_serious_obstacle_to_anybody(browser, report, scheme):
+def test_there_are_no_serious_accessibility_problems(browser, report, scheme):
     page = Page(browser, report, scheme)
     page.everything()
     assert page.violations() == []
 
 
-def test_a_page_in_print_has_all_figures_on_white(browser, report, tmp_path):
+def test_a_printed_page_has_all_figures_on_white(browser, report, tmp_path):
     page = Page(browser, report, "dark")
     page.view.emulate_media(media="print", color_scheme="dark")
     page.view.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -314,7 +314,7 @@ def test_nothing_is_wider_than_the_window(browser, report, tmp_path, width):
         page.keep(f"wide-{width}")
 
 
-def test_a_page_without_rows_draws_everything(browser, tmp_path):
+def test_a_page_without_rows_draws_every_figure(browser, tmp_path):
     rng = np.random.default_rng(0)
     x, noise = rng.normal(size=(2, 200))
     days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.round(50 * x + 200), unit="D")
@@ -329,7 +329,7 @@ def test_a_page_without_rows_draws_everything(browser, tmp_path):
     assert page.violations() == []
 
 
-def test_names_are_shown_as_text_and_nothing_runs(browser, tmp_path):
+def test_names_are_shown_as_text_and_never_executed(browser, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=120)
     data = {name: x + k * rng.normal(size=120) / 9 for k, name in enumerate(HOSTILE, start=1)}
@@ -348,7 +348,7 @@ def test_names_are_shown_as_text_and_nothing_runs(browser, tmp_path):
     assert page.view.locator("img").count() == 0
     assert page.view.title() == HOSTILE[1]
     page.keep("cards")
-    # What pops up where the mouse is, is text as well.
+    # Tooltips contain only text, too.
     with_image = next(at for at, each in enumerate(found, start=1) if "image" in each.columns)
     for figure in ("heatmap", "graph", f"set{with_image}"):
         place = page.figure(figure).locator("canvas")

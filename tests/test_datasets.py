@@ -1,4 +1,4 @@
-"""The tables of the experiments: what they hold, and where they are looked for."""
+"""Data sets: content, folder, cache and download."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import pytest
 from sklearn.utils import Bunch
 
 from covary import errors
-from covary.datasets import DATASETS, Dataset, Loaded, content_digest, load, missing
 from covary.errors import CovaryError, CovaryWarning, ParameterError
+from covary.reproduction.datasets import DATASETS, Dataset, Loaded, content_digest, load, missing
 
-# Rows, columns and classes, as the description of the tables has them.
+# Rows, columns and classes, from the published descriptions.
 SIZES = {
     "optdigits": (5620, 64, 10),
     "leaves_margin": (1600, 64, 100),
@@ -47,25 +47,28 @@ SIZES = {
     "gapminder": (1704, 5, 5),
     "spellman_yeast": (23, 4382, 0),
 }
-KNOWN = dict(DATASETS)
 FETCHED = [name for name, dataset in DATASETS.items() if dataset.can_be_fetched]
-OTHER_TABLE = "that the published figures are of"
+OTHER_TABLE_WARNING = "of the published results"
 
 
 # ---------------------------------------------------------------- the real tables
 
 
-def test_all_sizes_are_known():
-    sizes = {name: (each.rows, each.columns, each.classes) for name, each in KNOWN.items()}
+def test_catalogue_has_all_sizes():
+    sizes = {
+        name: (each.rows, each.columns, each.classes)
+        for name, each in DATASETS.items()
+        if name != "tiny"
+    }
     assert sizes == SIZES
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_real_table(real_tables, name):
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         loaded = load(name, real_tables)
-    assert not any(OTHER_TABLE in str(each.message) for each in told)
+    assert not any(OTHER_TABLE_WARNING in str(each.message) for each in caught)
     assert isinstance(loaded, Loaded)
     rows, columns, classes = SIZES[name]
     assert loaded.name == name
@@ -80,27 +83,27 @@ def test_real_table(real_tables, name):
 
 
 @pytest.mark.parametrize("name", FETCHED)
-def test_columns_are_called_the_same_wherever_they_come_from(real_tables, name):
+def test_files_have_the_column_names_of_the_catalogue(real_tables, name):
     with gzip.open(real_tables / f"{name}.csv.gz", "rt") as file:
         header = next(csv.reader(file))
     assert DATASETS[name].names == tuple(header[: DATASETS[name].columns])
 
 
-def test_the_one_that_comes_with_scikit_learn(real_tables, cache, openml):
+def test_the_table_of_scikit_learn(real_tables, cache, openml):
     loaded = load("wdbc")
     assert loaded.labels == load("wdbc", real_tables).labels
     assert loaded.table.names == load("wdbc", real_tables).table.names
     assert openml.calls == []
 
 
-def rows_of(path):
+def read_csv(path):
     with gzip.open(path, "rt") as file:
         header, *rows = csv.reader(file)
     return header, rows
 
 
-def test_words_and_numbers_that_openml_has_as_codes(real_tables, cache, openml):
-    _, rows = rows_of(real_tables / "abalone.csv.gz")
+def test_openml_codes_become_category_names(real_tables, cache, openml):
+    _, rows = read_csv(real_tables / "abalone.csv.gz")
     *columns, sexes = zip(*rows, strict=True)
     rings = sorted(set(columns[-1]))
     openml.sends(
@@ -115,8 +118,8 @@ def test_words_and_numbers_that_openml_has_as_codes(real_tables, cache, openml):
     assert loaded.table.names == DATASETS["abalone"].names
 
 
-def test_columns_that_openml_has_in_another_order(real_tables, cache, openml):
-    header, rows = rows_of(real_tables / "california_housing.csv.gz")
+def test_openml_columns_in_another_order(real_tables, cache, openml):
+    header, rows = read_csv(real_tables / "california_housing.csv.gz")
     openml.sends(data=np.array(rows, float)[::-1, ::-1], feature_names=header[::-1], target=None)
     loaded = load("california_housing")
     assert loaded.labels is None
@@ -124,7 +127,7 @@ def test_columns_that_openml_has_in_another_order(real_tables, cache, openml):
 
 
 def test_missing_cells_and_numbers_as_classes(real_tables, cache, openml):
-    _, rows = rows_of(real_tables / "wbc.csv.gz")
+    _, rows = read_csv(real_tables / "wbc.csv.gz")
     cells = np.array([[each or "nan" for each in row[:-1]] for row in rows], float)
     openml.sends(data=cells, target=np.array([2.0 + 2 * (row[-1] != "benign") for row in rows]))
     loaded = load("wbc")
@@ -132,52 +135,6 @@ def test_missing_cells_and_numbers_as_classes(real_tables, cache, openml):
     values = loaded.table.columns[5].values
     assert np.isnan(values).sum() == 16
     np.testing.assert_array_equal(values, cells[:, 5])
-
-
-# ---------------------------------------------------------------- the digest
-
-
-@pytest.fixture
-def cells():
-    rng = np.random.default_rng(3)
-    numbers = rng.integers(0, 3, size=(2, 40)) / 7
-    numbers[1, :5] = np.nan
-    words = np.array(["", "é", "a b"])[rng.integers(0, 3, 40)]
-    return [*numbers, words]
-
-
-LABELS = ["x", "y"] * 15 + ["z"] * 10
-
-
-def test_digest_is_of_what_is_there_not_of_what_it_is_called(cells):
-    digest = content_digest(cells, LABELS)
-    order = np.random.default_rng(0).permutation(40)
-    shuffled = [column[order] for column in cells]
-    renamed = [{"x": "3", "y": "1", "z": "2"}[each] for each in LABELS]
-    assert content_digest(shuffled, np.array(renamed)[order]) == digest
-    assert content_digest(shuffled) == content_digest(cells)
-
-
-def test_digest_tells_tables_apart(cells):
-    digests = {content_digest(cells, LABELS), content_digest(cells)}
-    for column, row, other in [(0, 7, 0.5), (0, 7, np.nan), (1, 0, 0.0), (2, 9, "é b")]:
-        changed = [each.copy() for each in cells]
-        changed[column][row] = other
-        digests.add(content_digest(changed, LABELS))
-    digests.add(content_digest([cells[1], cells[0], cells[2]], LABELS))
-    digests.add(content_digest(cells[:2], LABELS))
-    digests.add(content_digest([column[1:] for column in cells], LABELS[1:]))
-    digests.add(content_digest(cells, LABELS[::-1]))  # the same sizes of classes
-    assert len(digests) == 10
-
-
-def test_digest_knows_one_zero_and_one_nan():
-    other_nan = np.array([0x7FF8000000000001], dtype=np.uint64).view(float)[0]
-    assert content_digest([np.array([-0.0, other_nan, 1.0])]) == content_digest(
-        [np.array([0, np.nan, 1])]
-    )
-    integers = np.array([3, 1, 2])
-    assert content_digest([integers]) == content_digest([integers.astype(float)])
 
 
 # ---------------------------------------------------------------- folder and cache
@@ -201,18 +158,18 @@ def cache(tmp_path, monkeypatch):
 
 
 class OpenML:
-    """Stands in for the network."""
+    """Replacement for the function that downloads from OpenML."""
 
     def __init__(self):
         self.calls = []
-        self.answer = URLError("nothing is sent in tests")
+        self.answer = URLError("no network in tests")
 
     def sends(self, data, target, feature_names=None, categories=None):
         names = feature_names or [f"V{number}" for number in range(data.shape[1])]
         self.answer = Bunch(data=data, target=target, feature_names=names, categories=categories)
 
-    def __call__(self, **question):
-        self.calls.append(question)
+    def __call__(self, **request):
+        self.calls.append(request)
         if isinstance(self.answer, BaseException):
             raise self.answer
         return self.answer
@@ -220,12 +177,12 @@ class OpenML:
 
 @pytest.fixture
 def openml(monkeypatch):
-    stand_in = OpenML()
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", stand_in)
-    return stand_in
+    replacement = OpenML()
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", replacement)
+    return replacement
 
 
-def put(folder, content=TINY):
+def write_tiny(folder, content=TINY):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "tiny.csv.gz"
     path.write_bytes(gzip.compress(content.encode()))
@@ -239,7 +196,7 @@ def assert_is_tiny(loaded):
     assert loaded.labels == list(CLASSES)
 
 
-def refusal(*arguments):
+def error_message(*arguments):
     with pytest.raises(CovaryError) as caught:
         load(*arguments)
     line = str(caught.value)
@@ -248,29 +205,29 @@ def refusal(*arguments):
 
 
 def test_folder_comes_first(tmp_path, cache, openml):
-    put(cache, "a,b\n1,2\n3,4\n5,6\n")
-    put(tmp_path / "folder")
+    write_tiny(cache, "a,b\n1,2\n3,4\n5,6\n")
+    write_tiny(tmp_path / "folder")
     assert_is_tiny(load("tiny", tmp_path / "folder"))
     assert_is_tiny(load("tiny", str(tmp_path / "folder")))
     assert openml.calls == []
 
 
 def test_cache_comes_second(cache, openml):
-    put(cache)
+    write_tiny(cache)
     assert_is_tiny(load("tiny"))
     assert openml.calls == []
 
 
-def test_folder_that_lacks_the_file(tmp_path, cache, openml):
-    put(cache)
-    told = refusal("tiny", tmp_path)
-    assert told.startswith(f"in {tmp_path} there is no tiny.csv.gz: put it there (tiny: ")
+def test_folder_without_the_file(tmp_path, cache, openml):
+    write_tiny(cache)
+    message = error_message("tiny", tmp_path)
+    assert message.startswith(f"the folder {tmp_path} has no tiny.csv.gz: put it there (tiny: ")
     nowhere = tmp_path / "nowhere"
-    assert refusal("tiny", nowhere).startswith(f"there is no folder {nowhere}")
+    assert error_message("tiny", nowhere).startswith(f"there is no folder {nowhere}")
     assert openml.calls == []
 
 
-def test_what_is_missing(tmp_path, cache, openml):
+def test_missing_tables(tmp_path, cache, openml):
     assert list(missing(["segmentation", "wdbc", "segmentation"])) == ["segmentation"]
     assert missing(["segmentation"])["segmentation"] == DATASETS["segmentation"].origin
     assert list(missing(["segmentation", "wdbc"], tmp_path)) == ["segmentation", "wdbc"]
@@ -279,21 +236,21 @@ def test_what_is_missing(tmp_path, cache, openml):
     assert openml.calls == []
 
 
-def test_a_table_of_scikit_learn_takes_no_cache(tmp_path, monkeypatch):
-    in_the_way = tmp_path / "file"
-    in_the_way.touch()
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(in_the_way / "data"))
+def test_a_table_of_scikit_learn_needs_no_cache(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(file / "data"))
     assert missing(["wdbc"]) == {}
     assert load("wdbc").published
-    assert refusal("penguins").startswith("there is no place to keep data sets")
+    assert error_message("penguins").startswith("there is no folder for downloaded data sets")
 
 
 @pytest.mark.parametrize("folder", [None, "."])
-def test_several_tables_that_are_missing_are_told_with_where_they_come_from(folder):
-    told = str(errors.datasets_missing({"one": "UCI One", "two": "UCI Two"}, folder))
-    assert "one.csv.gz, two.csv.gz" in told
-    assert "(one: UCI One; two: UCI Two)" in told
-    assert ("put them there" in told) == (folder is not None)
+def test_missing_tables_are_reported_with_their_origins(folder):
+    message = str(errors.datasets_missing({"one": "UCI One", "two": "UCI Two"}, folder))
+    assert "one.csv.gz, two.csv.gz" in message
+    assert "(one: UCI One; two: UCI Two)" in message
+    assert ("put them there" in message) == (folder is not None)
 
 
 def test_a_table_need_not_be_compressed(tmp_path):
@@ -317,52 +274,51 @@ def test_a_table_need_not_be_compressed(tmp_path):
         "a,b\n0.1,1\n2,1\n3,2\n-4,2\n,1e-30\n",
     ],
 )
-def test_another_table_in_the_folder_is_told(tmp_path, content):
-    path = put(tmp_path, content)
-    with pytest.warns(CovaryWarning) as told:
+def test_another_table_in_the_folder_causes_a_warning(tmp_path, content):
+    path = write_tiny(tmp_path, content)
+    with pytest.warns(CovaryWarning) as caught:
         loaded = load("tiny", tmp_path)
     assert loaded.table.n_rows == 5
-    lines = [str(each.message) for each in told]
+    lines = [str(each.message) for each in caught]
     assert (
-        f"{path} is not the table tiny that the published figures are of: its cells or classes "
-        "differ"
+        f"{path} is not the table tiny of the published results: its cells or classes differ"
     ) in lines
 
 
-def test_names_rows_and_classes_of_a_copy_may_differ(tmp_path):
-    put(tmp_path, "c,d,label\n,1e-30,7\n-4,2.0,7\n3,2,8\n2,1,8\n1e-1,1,7\n")
-    with warnings.catch_warnings(record=True) as told:
+def test_a_copy_may_have_other_names_and_row_order(tmp_path):
+    write_tiny(tmp_path, "c,d,label\n,1e-30,7\n-4,2.0,7\n3,2,8\n2,1,8\n1e-1,1,7\n")
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         loaded = load("tiny", tmp_path)
-    assert not any(OTHER_TABLE in str(each.message) for each in told)
+    assert not any(OTHER_TABLE_WARNING in str(each.message) for each in caught)
     assert loaded.table.names == ("c", "d")
     assert loaded.labels == ["7", "7", "8", "8", "7"]
 
 
 def test_damaged_file(tmp_path):
-    path = put(tmp_path, TINY * 500)
+    path = write_tiny(tmp_path, TINY * 500)
     path.write_bytes(path.read_bytes()[:-20])
-    assert "tiny.csv.gz: it is damaged" in refusal("tiny", tmp_path)
+    assert "tiny.csv.gz: it is damaged" in error_message("tiny", tmp_path)
     path.write_bytes(b"a,b\n1,2\n")
-    assert "tiny.csv.gz: it is damaged" in refusal("tiny", tmp_path)
-    put(tmp_path, "a,b,label\n1,2\n")
-    assert "line 2 has 2 cells and the first row has 3" in refusal("tiny", tmp_path)
-    put(tmp_path, "a,a,label\n1,2,3\n")
-    assert "the name 'a' stands for more than one column" in refusal("tiny", tmp_path)
+    assert "tiny.csv.gz: it is damaged" in error_message("tiny", tmp_path)
+    write_tiny(tmp_path, "a,b,label\n1,2\n")
+    assert "line 2 has 2 cells, but the first row has 3" in error_message("tiny", tmp_path)
+    write_tiny(tmp_path, "a,a,label\n1,2,3\n")
+    assert "have the same name 'a'" in error_message("tiny", tmp_path)
 
 
-def test_file_that_may_not_be_read(tmp_path, monkeypatch):
+def test_file_without_read_permission(tmp_path, monkeypatch):
     def closed(*_):
         raise PermissionError(13, "Permission denied")
 
-    put(tmp_path)
+    write_tiny(tmp_path)
     monkeypatch.setattr("gzip.open", closed)
-    assert "tiny.csv.gz: no permission to read it" in refusal("tiny", tmp_path)
+    assert "tiny.csv.gz: permission denied" in error_message("tiny", tmp_path)
 
 
 def test_unknown_name(tmp_path):
     for arguments in (["lettre"], ["lettre", tmp_path]):
-        line = refusal(*arguments)
+        line = error_message(*arguments)
         assert "there is no data set 'lettre'. Did you mean 'letter'?" in line
         assert "'optdigits', 'leaves_margin'" in line
     with pytest.raises(ParameterError, match=r"there is no data set '\.\./letter'"):
@@ -371,17 +327,17 @@ def test_unknown_name(tmp_path):
 
 # ---------------------------------------------------------------- download
 
-BRING = "put tiny.csv.gz into a folder and name it with --data DIR (in Python folder='DIR')"
+ADVICE = "put tiny.csv.gz into a folder and pass it with --data DIR (in Python folder='DIR')"
 
 
-def test_download_is_kept(cache, openml):
+def test_download_is_cached(cache, openml):
     openml.sends(data=np.column_stack(COLUMNS), target=CLASSES)
     assert_is_tiny(load("tiny"))
     assert openml.calls[0]["data_id"] == 1
     assert openml.calls[0]["as_frame"] is False
     assert [path.name for path in cache.iterdir()] == ["tiny.csv.gz"]
     assert gzip.decompress((cache / "tiny.csv.gz").read_bytes()).decode() == TINY
-    openml.answer = URLError("no network any more")
+    openml.answer = URLError("no network")
     assert_is_tiny(load("tiny"))
     assert_is_tiny(load("tiny", cache))
     assert len(openml.calls) == 1
@@ -400,8 +356,8 @@ def test_download_is_kept(cache, openml):
 )
 def test_download_of_another_table(cache, openml, sent):
     openml.sends(**sent)
-    assert refusal("tiny") == (
-        f"what OpenML sent as tiny is not the table of the experiments: {BRING}"
+    assert error_message("tiny") == (
+        f"the tiny that OpenML sent differs from the table of the experiments: {ADVICE}"
     )
     assert not cache.exists()
 
@@ -422,19 +378,19 @@ def test_download_of_another_table(cache, openml, sent):
 )
 def test_no_network(cache, openml, error, reason):
     openml.answer = error
-    line = refusal("tiny")
-    assert line.startswith("cannot download tiny (")
-    assert f"{reason}): {BRING}" in line
+    line = error_message("tiny")
+    assert line.startswith("the download of tiny failed (")
+    assert f"{reason}): {ADVICE}" in line
     assert not cache.exists()
 
 
-def test_interrupt_is_no_failure(cache, openml):
+def test_interrupt_is_passed_on(cache, openml):
     openml.answer = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         load("tiny")
 
 
-def test_new_tries_are_not_told(cache, monkeypatch):
+def test_retries_cause_no_warning(cache, monkeypatch):
     def fails(**_):
         warnings.warn("A network error occurred. Retrying...", stacklevel=1)
         raise URLError("no route")
@@ -442,38 +398,48 @@ def test_new_tries_are_not_told(cache, monkeypatch):
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fails)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert "no route" in refusal("tiny")
+        assert "no route" in error_message("tiny")
 
 
 @pytest.mark.parametrize("name", [name for name in SIZES if name not in FETCHED])
-def test_what_cannot_be_downloaded(cache, openml, name):
-    line = refusal(name)
-    assert line.startswith(f"{name} cannot be downloaded ({DATASETS[name].origin}): put {name}.")
+def test_table_without_download(cache, openml, name):
+    line = error_message(name)
+    assert line.startswith(f"covary cannot download {name} ({DATASETS[name].origin}): put ")
     assert "--data DIR" in line
     assert openml.calls == []
 
 
-def test_full_disk_leaves_nothing_behind(cache, openml, monkeypatch):
+def test_full_disk_leaves_no_file(cache, openml, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     openml.sends(data=np.column_stack(COLUMNS), target=CLASSES)
     monkeypatch.setattr("gzip.compress", full)
-    assert "tiny.csv.gz: No space left on device" in refusal("tiny")
+    assert "tiny.csv.gz: No space left on device" in error_message("tiny")
     assert list(cache.iterdir()) == []
 
 
-def test_no_place_for_the_cache(tmp_path, monkeypatch, openml):
+def test_no_folder_for_the_cache(tmp_path, monkeypatch, openml):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "file"))
-    assert "SCIKIT_LEARN_DATA" in refusal("tiny")
+    assert "SCIKIT_LEARN_DATA" in error_message("tiny")
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
     (tmp_path / "covary").write_text("")
     openml.sends(data=np.column_stack(COLUMNS), target=CLASSES)
-    assert refusal("tiny").startswith("cannot write")
+    assert error_message("tiny").startswith("cannot write")
 
 
-def test_importing_it_loads_nothing_heavy():
-    code = "import covary.datasets, sys; print(*sys.modules)"
+def test_import_loads_no_large_package():
+    code = "import covary.reproduction.datasets, sys; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {"sklearn", "pyarrow", "pandas", "numba"}.isdisjoint(run.stdout.split())
+
+
+def test_the_old_module_name_is_deprecated():
+    with pytest.warns(DeprecationWarning, match=r"use covary\.reproduction\.datasets"):
+        from covary.datasets import load as deprecated_load
+    assert deprecated_load is load
+    import covary.datasets
+
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = covary.datasets.nothing

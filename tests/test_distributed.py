@@ -1,4 +1,4 @@
-"""Engines under load and under attack: the same bits everywhere, and one clear line if not."""
+"""Engines give the same bits everywhere, survive lost workers, and report errors in one line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from covary.prepare import prepare
 distributed = pytest.importorskip("distributed")
 psutil = pytest.importorskip("psutil")
 
-# Long enough for anything that does not hang, on a machine that others use too.
+# The time after which a test counts as hanging.
 SECONDS = 60
 KEYS = {"run": "name", "columns": "position", "candidates": "number", "subspaces": "rank"}
 
@@ -55,12 +55,12 @@ LARGE = make_table(1500, 18)  # a second or so for the search below
 LONG = {"strategy": "exhaustive", "max_size": 4, "measure": "uds"}
 
 
-def found(result):
+def scores_of(result):
     return [(subspace.columns, subspace.score.hex()) for subspace in result]
 
 
 def content(path):
-    """All that a run file holds, but for when it was written."""
+    """Return all rows of a run file except the times."""
     connection = sqlite3.connect(path)
     try:
         rows = {
@@ -75,19 +75,19 @@ def content(path):
 
 @cache
 def undisturbed():
-    return found(covary.search(LARGE, **LONG))
+    return scores_of(covary.search(LARGE, **LONG))
 
 
-def midway(act):
-    """Return an ``on_progress`` that acts once, in the middle of the largest stage."""
-    fired = []
+def during_search(action):
+    """Return an ``on_progress`` that calls ``action`` once, during the longest stage."""
+    calls = []
 
     def on_progress(stage, done, total):
-        if stage == "sets of 4" and done > total / 5 and not fired:
-            fired.append(done)
-            act()
+        if stage == "sets of 4" and done > total / 5 and not calls:
+            calls.append(done)
+            action()
 
-    on_progress.fired = fired
+    on_progress.calls = calls
     return on_progress
 
 
@@ -96,7 +96,7 @@ def midway(act):
 
 @contextmanager
 def local_cluster(n_workers, folder, **options):
-    """A cluster on this machine with processes as workers that nannies look after."""
+    """A cluster on this machine. A nanny restarts a worker process that dies."""
     with (
         distributed.LocalCluster(
             n_workers=n_workers,
@@ -114,21 +114,21 @@ def local_cluster(n_workers, folder, **options):
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """A client of a cluster of two workers that nobody harms."""
+    """A client of a cluster of two workers that no test kills."""
     with local_cluster(2, tmp_path_factory.mktemp("two")) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def lone_client(tmp_path_factory):
-    """A client of a cluster of one worker that nobody harms."""
+def client_of_one(tmp_path_factory):
+    """A client of a cluster of one worker that no test kills."""
     with local_cluster(1, tmp_path_factory.mktemp("one")) as client:
         yield client
 
 
 @contextmanager
 def started(*command, **options):
-    """A process, and all that it starts, for as long as it takes."""
+    """A process. It and its children are killed at the end of the context."""
     process = subprocess.Popen(command, start_new_session=True, **options)
     try:
         yield process
@@ -139,8 +139,8 @@ def started(*command, **options):
 
 
 @contextmanager
-def lone_worker(address, folder, *options):
-    """A worker process of the scheduler, without a nanny unless the options say so."""
+def worker_process(address, folder, *options):
+    """A worker process of the scheduler, by default without a nanny."""
     command = [sys.executable, "-W", "ignore", "-m", "distributed.cli.dask_worker", address]
     command += ["--no-dashboard", "--nthreads", "1", "--host", "127.0.0.1"]
     command += ["--local-directory", str(folder), *(options or ["--no-nanny"])]
@@ -149,8 +149,8 @@ def lone_worker(address, folder, *options):
 
 
 @contextmanager
-def lone_scheduler():
-    """A scheduler in a process of its own, and its address."""
+def scheduler_process():
+    """A scheduler in its own process, and its address."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = str(taken.getsockname()[1])
@@ -171,13 +171,13 @@ def kill(pids):
 
 # ---------------------------------------------------------------- the command line
 
-# With a short patience, so that the tests need not wait for what will not come.
-SHORT = "import covary.engines.dask as d; d.CONNECT_SECONDS = 2; "
+# With a short time limit, because some tests wait until it is over.
+SHORT_TIMEOUT = "import covary.engines.dask as d; d.CONNECT_SECONDS = 2; "
 RUN = "from covary.cli.main import main; main()"
 
 
 def command_line(*arguments):
-    return [sys.executable, "-c", SHORT + RUN, "search", "-m", "uds", *map(str, arguments)]
+    return [sys.executable, "-c", SHORT_TIMEOUT + RUN, "search", "-m", "uds", *map(str, arguments)]
 
 
 def covary_search(*arguments, timeout=SECONDS, **environment):
@@ -216,7 +216,7 @@ def script(path, text, *arguments, guard=False, timeout=SECONDS, **environment):
     )
 
 
-# ---------------------------------------------------------------- the same everywhere
+# ---------------------------------------------------------------- the same results everywhere
 
 SEARCHES = {
     f"{measure}-{strategy}{'-target' if target is not None else ''}": {
@@ -237,7 +237,7 @@ SEARCHES = {
 
 
 QUICK = [(search, where) for search in SEARCHES for where in ("threads 2", "dask 2")]
-# Others take seconds to start, so that a few have to stand for all.
+# Other engines take seconds to start, so only some of the searches run on them by default.
 FEW = [
     ("uds-chance-beam", "processes 2"),
     ("uds-chance-exhaustive", "dask 1"),
@@ -248,8 +248,8 @@ FEW = [
     ("uds-unregularized-exhaustive-target", "dask 1"),
     ("uds-unregularized-beam", "dask 1"),
 ]
-WHERES = ("processes 1", "processes 2", "dask 1")
-REST = [(search, where) for where in WHERES for search in SEARCHES if (search, where) not in FEW]
+PLACES = ("processes 1", "processes 2", "dask 1")
+REST = [(search, where) for where in PLACES for search in SEARCHES if (search, where) not in FEW]
 
 
 @pytest.mark.parametrize(
@@ -264,16 +264,17 @@ def test_every_engine_gives_the_same_bits_and_the_same_run_file(
     options = SEARCHES[search]
     one = covary.search(SMALL, n_jobs=1, run=folder / "one.covary", **options)
     if name == "dask":
-        how = {"engine": request.getfixturevalue("client" if n_workers == "2" else "lone_client")}
+        client = request.getfixturevalue("client" if n_workers == "2" else "client_of_one")
+        engine = {"engine": client}
     else:
-        how = {"engine": name, "n_jobs": int(n_workers)}
-    other = covary.search(SMALL, run=folder / "other.covary", **how, **options)
+        engine = {"engine": name, "n_jobs": int(n_workers)}
+    other = covary.search(SMALL, run=folder / "other.covary", **engine, **options)
     assert len(one) > 10
-    assert found(other) == found(one)
+    assert scores_of(other) == scores_of(one)
     assert content(folder / "other.covary") == content(folder / "one.covary")
 
 
-def test_a_cluster_made_for_the_occasion_gives_the_same_bits(tmp_path):
+def test_a_temporary_cluster_gives_the_same_bits(tmp_path):
     text = f"""import covary, numpy as np, sys
 table = np.load(sys.argv[1])
 result = covary.search(table, engine="dask", n_jobs=2, **{LONG})
@@ -282,7 +283,7 @@ print([subspace.score.hex() for subspace in result])"""
     ran = script(
         tmp_path / "script.py", text, str(tmp_path / "table.npy"), guard=True, TMPDIR=str(tmp_path)
     )
-    assert ran.stdout == f"{[score for _, score in found(covary.search(SMALL, **LONG))]}\n"
+    assert ran.stdout == f"{[score for _, score in scores_of(covary.search(SMALL, **LONG))]}\n"
 
 
 # ---------------------------------------------------------------- workers that die
@@ -291,102 +292,102 @@ print([subspace.score.hex() for subspace in result])"""
 @pytest.mark.parametrize(
     ("n_workers", "n_killed"), [(2, 1), (1, 1), pytest.param(2, 2, marks=pytest.mark.slow)]
 )
-def test_a_killed_dask_worker_with_a_nanny_changes_nothing(n_workers, n_killed, tmp_path):
+def test_a_search_survives_a_killed_worker_that_is_restarted(n_workers, n_killed, tmp_path):
     with local_cluster(n_workers, tmp_path) as client:
-        progress = midway(lambda: kill(worker_pids(client)[:n_killed]))
+        progress = during_search(lambda: kill(worker_pids(client)[:n_killed]))
         result = covary.search(LARGE, engine=client, on_progress=progress, **LONG)
-        assert progress.fired
-        assert found(result) == undisturbed()
+        assert progress.calls
+        assert scores_of(result) == undisturbed()
 
 
 @pytest.mark.slow
-def test_a_worker_of_many_threads_may_be_killed_once(tmp_path):
+def test_a_search_survives_a_killed_worker_with_many_threads(tmp_path):
     with local_cluster(1, tmp_path, threads_per_worker=8) as client:
-        progress = midway(lambda: kill(worker_pids(client)))
+        progress = during_search(lambda: kill(worker_pids(client)))
         result = covary.search(LARGE, engine=client, on_progress=progress, **LONG)
-        assert found(result) == undisturbed()
+        assert scores_of(result) == undisturbed()
 
 
 @pytest.mark.slow
-def test_a_long_search_survives_a_worker_that_dies_now_and_then(tmp_path):
-    parts = list(np.linspace(0.1, 0.8, 8))
+def test_a_search_survives_a_worker_that_dies_several_times(tmp_path):
+    fractions = list(np.linspace(0.1, 0.8, 8))
 
-    def die_now_and_then(stage, done, total):
-        if stage == "sets of 4" and parts and done > parts[0] * total:
-            parts.pop(0)
+    def kill_several_times(stage, done, total):
+        if stage == "sets of 4" and fractions and done > fractions[0] * total:
+            fractions.pop(0)
             kill(worker_pids(client))
 
     with local_cluster(1, tmp_path) as client:
-        result = covary.search(LARGE, engine=client, on_progress=die_now_and_then, **LONG)
-    assert found(result) == undisturbed()
+        result = covary.search(LARGE, engine=client, on_progress=kill_several_times, **LONG)
+    assert scores_of(result) == undisturbed()
 
 
 @pytest.mark.slow
-def test_one_of_two_dask_workers_without_a_nanny_may_be_killed(tmp_path):
+def test_a_search_survives_a_killed_worker_that_is_not_restarted(tmp_path):
     with (
         local_cluster(0, tmp_path) as client,
-        lone_worker(client.scheduler.address, tmp_path) as worker,
-        lone_worker(client.scheduler.address, tmp_path),
+        worker_process(client.scheduler.address, tmp_path) as worker,
+        worker_process(client.scheduler.address, tmp_path),
     ):
         client.wait_for_workers(2, timeout=SECONDS)
-        progress = midway(worker.kill)
+        progress = during_search(worker.kill)
         result = covary.search(LARGE, engine=client, on_progress=progress, **LONG)
-        assert progress.fired
-        assert found(result) == undisturbed()
+        assert progress.calls
+        assert scores_of(result) == undisturbed()
 
 
 @pytest.mark.slow
-def test_a_worker_may_be_killed_together_with_its_nanny(tmp_path):
+def test_a_search_survives_a_worker_killed_together_with_its_nanny(tmp_path):
     with (
         local_cluster(0, tmp_path) as client,
-        lone_worker(client.scheduler.address, tmp_path, "--nanny") as nanny,
-        lone_worker(client.scheduler.address, tmp_path),
+        worker_process(client.scheduler.address, tmp_path, "--nanny") as nanny,
+        worker_process(client.scheduler.address, tmp_path),
     ):
         client.wait_for_workers(2, timeout=SECONDS)
-        progress = midway(lambda: os.killpg(nanny.pid, signal.SIGKILL))
+        progress = during_search(lambda: os.killpg(nanny.pid, signal.SIGKILL))
         result = covary.search(LARGE, engine=client, on_progress=progress, **LONG)
-        assert progress.fired
-        assert found(result) == undisturbed()
+        assert progress.calls
+        assert scores_of(result) == undisturbed()
 
 
-def test_a_worker_that_joins_after_all_were_killed_finishes_the_search(tmp_path):
+def test_a_new_worker_finishes_the_search_after_all_others_were_killed(tmp_path):
     with (
         local_cluster(0, tmp_path) as client,
-        lone_worker(client.scheduler.address, tmp_path) as first,
+        worker_process(client.scheduler.address, tmp_path) as first,
     ):
         client.wait_for_workers(1, timeout=SECONDS)
-        late = lone_worker(client.scheduler.address, tmp_path)
+        late = worker_process(client.scheduler.address, tmp_path)
         timer = threading.Timer(2, late.__enter__)
 
         def replace_the_worker():
             first.kill()
             timer.start()
 
-        progress = midway(replace_the_worker)
+        progress = during_search(replace_the_worker)
         try:
             result = covary.search(LARGE, engine=client, on_progress=progress, **LONG)
         finally:
             timer.join()
             late.__exit__(None, None, None)
-        assert progress.fired
-        assert found(result) == undisturbed()
+        assert progress.calls
+        assert scores_of(result) == undisturbed()
 
 
-def test_a_search_without_any_worker_left_ends_in_one_line(tmp_path, monkeypatch):
+def test_a_search_without_workers_ends_with_an_error_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(dask_engine, "CONNECT_SECONDS", 2)
     with (
         local_cluster(0, tmp_path) as client,
-        lone_worker(client.scheduler.address, tmp_path) as worker,
+        worker_process(client.scheduler.address, tmp_path) as worker,
     ):
         client.wait_for_workers(1, timeout=SECONDS)
-        progress = midway(worker.kill)
+        progress = during_search(worker.kill)
         with pytest.raises(EngineError, match=r"^the Dask scheduler tcp://.* has no workers"):
             covary.search(LARGE, engine=client, on_progress=progress, **LONG)
 
 
 @dataclass(frozen=True)
 class Deadly(Measure):
-    """Kills whoever scores the set of the first columns, again and again."""
+    """Kills every worker that scores the set of the first columns."""
 
     def score_set(self, prepared, columns):
         if list(columns) == [0, 1, 2]:
@@ -395,64 +396,64 @@ class Deadly(Measure):
 
 
 @pytest.mark.slow
-def test_a_set_that_kills_every_worker_ends_in_one_line(tmp_path):
+def test_a_set_that_kills_every_worker_ends_the_search_with_an_error(tmp_path):
     with (
         local_cluster(2, tmp_path) as client,
-        pytest.raises(EngineError, match="died again and again"),
+        pytest.raises(EngineError, match="died repeatedly"),
     ):
         covary.search(SMALL, measure=Deadly(), engine=client)
 
 
-# ---------------------------------------------------------------- schedulers that are not there
+# ---------------------------------------------------------------- addresses without a scheduler
 
 
-def refused(engine, table, *options, timeout=30):
-    """Return the one line with which the command line refuses an engine."""
+def error_line(engine, table, *options, timeout=30):
+    """Return the one line that the command line writes if it cannot use an engine."""
     ran = covary_search(table, "--engine", engine, *options, timeout=timeout)
     assert ran.returncode == 1
     assert ran.stdout == ""
     (line,) = ran.stderr.splitlines()
     assert line.startswith("covary: ")
-    assert "Error()" not in line, "a reason without words"
+    assert "Error()" not in line, "the reason is missing"
     return line
 
 
-def test_an_unreachable_scheduler_is_one_line(small_csv):
-    line = refused("tcp://127.0.0.1:1", small_csv)
+def test_an_unreachable_scheduler_is_an_error_in_one_line(small_csv):
+    line = error_line("tcp://127.0.0.1:1", small_csv)
     assert "cannot reach a Dask scheduler at tcp://127.0.0.1:1" in line
 
 
-def test_a_scheduler_without_workers_is_one_line(small_csv, tmp_path):
+def test_a_scheduler_without_workers_is_an_error_in_one_line(small_csv, tmp_path):
     with local_cluster(0, tmp_path) as client:
         address = client.scheduler.address
-        line = refused(address, small_csv)
+        line = error_line(address, small_csv)
     assert f"the Dask scheduler {address} has no workers: start some" in line
 
 
-NONSENSE = ["foo://bar"] + [
+INVALID_ADDRESSES = ["foo://bar"] + [
     pytest.param(address, marks=pytest.mark.slow)
     for address in ("tcp://", "://", "tcp://127.0.0.1", "tcp://127.0.0.1:abc", "inproc://x")
 ]
 
 
-@pytest.mark.parametrize("address", NONSENSE)
-def test_an_address_that_is_nonsense_is_one_line(address, small_csv):
-    assert address in refused(address, small_csv)
+@pytest.mark.parametrize("address", INVALID_ADDRESSES)
+def test_an_invalid_address_is_an_error_in_one_line(address, small_csv):
+    assert address in error_line(address, small_csv)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("address", ["tls://127.0.0.1:1", "ucx://127.0.0.1:1"])
-def test_an_address_for_which_something_is_missing_is_one_line(address, small_csv):
-    assert address in refused(address, small_csv)
+def test_an_address_that_needs_a_missing_package_is_an_error_in_one_line(address, small_csv):
+    assert address in error_line(address, small_csv)
 
 
-def test_a_server_that_never_answers_is_one_line(small_csv):
+def test_a_server_that_never_answers_is_an_error_in_one_line(small_csv):
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        assert address in refused(address, small_csv, timeout=40)
+        assert address in error_line(address, small_csv, timeout=40)
 
 
-class SpeaksFirst(socketserver.BaseRequestHandler):
+class OtherProtocol(socketserver.BaseRequestHandler):
     def handle(self):
         self.request.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
         with suppress(OSError):
@@ -467,7 +468,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 @contextmanager
 def serving(server):
-    """A server that runs in a thread, and its address."""
+    """Run a server in a thread and yield its address."""
     with server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -479,9 +480,9 @@ def serving(server):
 
 
 @pytest.mark.slow
-def test_a_server_of_something_else_that_speaks_first_is_one_line(small_csv):
-    with serving(Server(("127.0.0.1", 0), SpeaksFirst)) as address:
-        assert address in refused(address, small_csv, timeout=40)
+def test_a_server_with_another_protocol_is_an_error_in_one_line(small_csv):
+    with serving(Server(("127.0.0.1", 0), OtherProtocol)) as address:
+        assert address in error_line(address, small_csv, timeout=40)
 
 
 class NoPages(http.server.BaseHTTPRequestHandler):
@@ -490,45 +491,45 @@ class NoPages(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.mark.slow
-def test_an_http_server_is_one_line(small_csv):
+def test_an_http_server_is_an_error_in_one_line(small_csv):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), NoPages)
     with serving(server) as address:
-        assert address in refused(address, small_csv, timeout=40)
+        assert address in error_line(address, small_csv, timeout=40)
 
 
 @pytest.mark.slow
-def test_the_address_of_a_worker_is_one_line(small_csv, client):
+def test_the_address_of_a_worker_is_an_error_in_one_line(small_csv, client):
     address = next(iter(client.nthreads()))
-    assert address in refused(address, small_csv)
+    assert address in error_line(address, small_csv)
 
 
 # ---------------------------------------------------------------- a scheduler that dies
 
 
-def wait_for_candidates(path, least, process):
-    """Wait until a run file holds so many candidates."""
+def wait_for_candidates(path, minimum, process):
+    """Wait until a run file has a minimum number of candidates."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         with suppress(sqlite3.OperationalError):
             connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
             try:
-                held = connection.execute("SELECT count(*) FROM candidates").fetchone()[0]
+                n_stored = connection.execute("SELECT count(*) FROM candidates").fetchone()[0]
             finally:
                 connection.close()
-            if held >= least:
+            if n_stored >= minimum:
                 return
         time.sleep(0.02)
-    pytest.fail("the search never got there")
+    pytest.fail("the search did not score enough sets")
 
 
 @contextmanager
-def scheduler_killed_midway(tmp_path):
-    """Run a search to its middle, kill the scheduler; yield the search's arguments and end."""
+def scheduler_killed_during_search(tmp_path):
+    """Kill the scheduler during a search; yield the arguments and the ended process."""
     table = write_csv(tmp_path / "large.csv", LARGE)
     search = [table, "--strategy", "exhaustive", "--max-size", 4]
     with (
-        lone_scheduler() as (scheduler, address),
-        lone_worker(address, tmp_path),
+        scheduler_process() as (scheduler, address),
+        worker_process(address, tmp_path),
         started(
             *command_line(*search, "--run", tmp_path / "run.covary", "--engine", address),
             stdout=subprocess.PIPE,
@@ -542,40 +543,42 @@ def scheduler_killed_midway(tmp_path):
         yield search, process
 
 
-def test_a_search_goes_on_elsewhere_when_its_scheduler_died(tmp_path):
-    with scheduler_killed_midway(tmp_path) as (search, process):
+def test_a_search_can_be_resumed_on_another_engine_if_its_scheduler_died(tmp_path):
+    with scheduler_killed_during_search(tmp_path) as (search, process):
         assert process.returncode == 1
-        assert process.err.splitlines()[-1].startswith("covary: lost the Dask scheduler tcp://")
+        assert process.err.splitlines()[-1].startswith(
+            "covary: lost the connection to the Dask scheduler tcp://"
+        )
     partial = content(tmp_path / "run.covary")
     run, other = tmp_path / "run.covary", tmp_path / "other.covary"
     resumed = covary.search(search[0], run=run, resume=True, **LONG)
     whole = covary.search(search[0], run=other, **LONG)
-    assert found(resumed) == found(whole)
+    assert scores_of(resumed) == scores_of(whole)
     assert content(run) == content(other)
     assert 0 < len(partial["candidates"]) < len(content(other)["candidates"])
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_dies_is_one_line(tmp_path):
-    with scheduler_killed_midway(tmp_path) as (_, process):
-        how_many, line = process.err.splitlines()
-        assert how_many.endswith("sets to score")
-        assert line.startswith("covary: lost the Dask scheduler tcp://")
+def test_a_scheduler_that_dies_is_an_error_in_one_line(tmp_path):
+    with scheduler_killed_during_search(tmp_path) as (_, process):
+        notice, line = process.err.splitlines()
+        assert notice.endswith("sets to score")
+        assert line.startswith("covary: lost the connection to the Dask scheduler tcp://")
 
 
 # ---------------------------------------------------------------- the user's client
 
 
-def test_the_users_client_is_left_as_it_was(client):
+def test_a_client_can_still_be_used_after_a_search(client):
     first = covary.search(SMALL, engine=client)
     second = covary.search(SMALL, engine=client)
-    assert found(first) == found(second) == found(covary.search(SMALL))
+    assert scores_of(first) == scores_of(second) == scores_of(covary.search(SMALL))
     assert client.status == "running"
     assert client.submit(sum, [1, 2]).result(timeout=SECONDS) == 3
     assert distributed.client._get_global_client() is None
 
 
-def test_nothing_is_left_on_the_workers(client):
+def test_no_data_remain_on_the_workers(client):
     covary.search(SMALL, engine=client)
     deadline = time.monotonic() + SECONDS
     while any(client.has_what().values()) and time.monotonic() < deadline:
@@ -583,7 +586,7 @@ def test_nothing_is_left_on_the_workers(client):
     assert not any(client.has_what().values())
 
 
-def test_a_search_in_another_thread_works_on_the_same_client(client):
+def test_two_threads_can_search_with_the_same_client(client):
     results = []
     threads = [
         threading.Thread(target=lambda: results.append(covary.search(SMALL, engine=client)))
@@ -593,34 +596,34 @@ def test_a_search_in_another_thread_works_on_the_same_client(client):
         thread.start()
     for thread in threads:
         thread.join(SECONDS)
-    assert [found(result) for result in results] == 2 * [found(covary.search(SMALL))]
+    assert [scores_of(result) for result in results] == 2 * [scores_of(covary.search(SMALL))]
 
 
-def test_a_search_inside_a_running_event_loop_works(client):
+def test_a_search_works_inside_a_running_event_loop(client):
     async def search():
         return covary.search(SMALL, engine=client)
 
-    assert found(asyncio.run(search())) == found(covary.search(SMALL))
+    assert scores_of(asyncio.run(search())) == scores_of(covary.search(SMALL))
 
 
-def refusal(engine):
-    """Return how a search is refused; whatever distributed left unfinished is gone then."""
+def error_of(engine):
+    """Return the type and the text of the error of a search, and collect unfinished coroutines."""
     try:
         covary.search(SMALL, engine=engine)
     except Exception as error:
-        how = type(error), str(error)
+        type_and_text = type(error), str(error)
     else:
-        pytest.fail("it was not refused")
+        pytest.fail("there was no error")
     gc.collect()
-    return how
+    return type_and_text
 
 
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
-def test_an_asynchronous_client_is_refused_in_one_line(client):
+def test_an_asynchronous_client_is_an_error(client):
     async def search():
         address = client.scheduler.address
         async with distributed.Client(address, asynchronous=True, set_as_default=False) as own:
-            return refusal(own)
+            return error_of(own)
 
     kind, line = asyncio.run(search())
     assert issubclass(kind, CovaryError)
@@ -628,38 +631,38 @@ def test_an_asynchronous_client_is_refused_in_one_line(client):
 
 
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
-def test_a_closed_client_is_refused_in_one_line(client):
+def test_a_closed_client_is_an_error(client):
     with distributed.Client(client.scheduler.address, set_as_default=False) as closed:
         pass
-    kind, line = refusal(closed)
+    kind, line = error_of(closed)
     assert issubclass(kind, EngineError)
     assert "closed" in line
 
 
-def test_a_cluster_instead_of_a_client_works_or_is_refused(client):
+def test_a_cluster_instead_of_a_client_works_or_is_an_error(client):
     try:
         result = covary.search(SMALL, engine=client.cluster)
     except ParameterError as error:
         assert "Client" in str(error)  # noqa: PT017
     else:
-        assert found(result) == found(covary.search(SMALL))
+        assert scores_of(result) == scores_of(covary.search(SMALL))
 
 
-def search_inside_a_task(table, how):
-    engine = distributed.get_client() if how == "client" else how
-    return found(covary.search(table, engine=engine))
+def search_inside_a_task(table, engine):
+    engine = distributed.get_client() if engine == "client" else engine
+    return scores_of(covary.search(table, engine=engine))
 
 
-def test_a_search_inside_a_task_of_the_cluster_works(client):
-    for how in ("threads", "client", client.scheduler.address):
-        inside = client.submit(search_inside_a_task, SMALL, how, pure=False)
-        assert inside.result(timeout=SECONDS) == found(covary.search(SMALL))
+def test_a_search_works_inside_a_dask_task(client):
+    for engine in ("threads", "client", client.scheduler.address):
+        inside = client.submit(search_inside_a_task, SMALL, engine, pure=False)
+        assert inside.result(timeout=SECONDS) == scores_of(covary.search(SMALL))
 
 
-def test_a_search_inside_a_task_that_holds_the_only_thread_does_not_hang(tmp_path):
+def test_a_search_inside_a_dask_task_on_the_only_thread_does_not_hang(tmp_path):
     with local_cluster(1, tmp_path) as client:
         inside = client.submit(search_inside_a_task, SMALL, "client", pure=False)
-        assert inside.result(timeout=SECONDS) == found(covary.search(SMALL))
+        assert inside.result(timeout=SECONDS) == scores_of(covary.search(SMALL))
 
 
 @pytest.mark.parametrize(
@@ -669,7 +672,7 @@ def test_a_search_inside_a_task_that_holds_the_only_thread_does_not_hang(tmp_pat
         "dask",
     ],
 )
-def test_worker_processes_inside_a_dask_worker_are_refused_in_one_line(engine, client):
+def test_worker_processes_inside_a_dask_worker_are_an_error(engine, client):
     inside = client.submit(search_inside_a_task, SMALL, engine, pure=False)
     with pytest.raises(EngineError):
         inside.result(timeout=SECONDS)
@@ -683,14 +686,14 @@ class Unreadable(Measure):
         raise OSError("there is no such disk")
 
 
-def test_an_error_of_the_measure_is_not_taken_for_a_dead_worker(client):
+def test_an_error_of_the_measure_is_not_mistaken_for_a_dead_worker(client):
     with pytest.raises(OSError, match="there is no such disk"):
         covary.search(SMALL, measure=Unreadable(), engine=client)
 
 
 @contextmanager
-def taken(port):
-    """A port that is in use, by us or by someone else."""
+def port_in_use(port):
+    """A context in which a port is in use, by this process or another one."""
     with socket.socket() as server:
         with suppress(OSError):
             server.bind(("127.0.0.1", port))
@@ -699,8 +702,8 @@ def taken(port):
 
 
 @pytest.mark.slow
-def test_a_cluster_for_the_occasion_does_not_care_who_has_port_8787(small_csv, tmp_path):
-    with taken(8787):
+def test_a_temporary_cluster_does_not_need_port_8787(small_csv, tmp_path):
+    with port_in_use(8787):
         ran = covary_search(small_csv, "--engine", "dask", "--jobs", 1, TMPDIR=str(tmp_path))
     assert ran.stderr == ""
 
@@ -709,7 +712,7 @@ def test_a_cluster_for_the_occasion_does_not_care_who_has_port_8787(small_csv, t
 
 
 def loky_workers():
-    """The worker processes of this one; the trackers of their resources last until its end."""
+    """Return the worker processes of this process, without resource trackers."""
     return [
         child
         for child in psutil.Process().children(recursive=True)
@@ -730,7 +733,7 @@ def divide_by_zero():
     raise ZeroDivisionError
 
 
-ENDS = {
+ENDINGS = {
     "success": (lambda: None, None),
     "an error": (divide_by_zero, ZeroDivisionError),
     "an interrupt": (lambda: signal.raise_signal(signal.SIGINT), KeyboardInterrupt),
@@ -738,22 +741,27 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("end", ENDS)
-def test_no_process_and_no_folder_is_left_behind_after(end, temporary):
-    act, error = ENDS[end]
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_no_process_and_no_folder_remain_after(ending, temporary):
+    action, error = ENDINGS[ending]
     seen = []
 
-    def look_and_act():
+    def observe_and_act():
         seen.extend([len(loky_workers()), *temporary.iterdir()])
-        act()
+        action()
 
-    how = {"engine": "processes", "n_jobs": 1, "on_progress": midway(look_and_act), **LONG}
+    options = {
+        "engine": "processes",
+        "n_jobs": 1,
+        "on_progress": during_search(observe_and_act),
+        **LONG,
+    }
     if error is None:
-        assert found(covary.search(LARGE, **how)) == undisturbed()
+        assert scores_of(covary.search(LARGE, **options)) == undisturbed()
     else:
         with pytest.raises(error) as caught:
-            covary.search(LARGE, **how)
-        assert error is not EngineError or str(caught.value).startswith("a worker process died: ")
+            covary.search(LARGE, **options)
+        assert error is not EngineError or str(caught.value).startswith("a worker process died")
     n_workers, folder = seen
     assert n_workers == 1
     assert folder.name.startswith("covary-")
@@ -761,27 +769,27 @@ def test_no_process_and_no_folder_is_left_behind_after(end, temporary):
     assert loky_workers() == []
 
 
-def ground(array):
-    """What the memory of an array really is, below all views of it."""
+def memory_of(array):
+    """Return the object that owns the memory of an array."""
     memory = array
     while True:
-        below = memory.obj if isinstance(memory, memoryview) else getattr(memory, "base", None)
-        if below is None:
+        owner = memory.obj if isinstance(memory, memoryview) else getattr(memory, "base", None)
+        if owner is None:
             return memory
-        memory = below
+        memory = owner
 
 
-def look_at_arrays(shared, items):
+def inspect_arrays(shared, items):
     _, prepared = shared
     arrays = [prepared.orders, prepared.values, prepared.entropies, prepared.bins(20).codes]
-    seen = [(isinstance(ground(array), mmap.mmap), array.flags.writeable) for array in arrays]
+    seen = [(isinstance(memory_of(array), mmap.mmap), array.flags.writeable) for array in arrays]
     return [seen for _ in items]
 
 
-def test_process_workers_share_the_arrays_through_a_map_that_none_can_write(temporary):
+def test_processes_share_the_arrays_through_a_read_only_memory_map(temporary):
     scorer = find_measure("uds").scorer(prepare(SMALL))
     with Processes(2).session(scorer.shared) as session:
-        seen = [arrays for _, part in session.run(look_at_arrays, range(8)) for arrays in part]
+        seen = [arrays for _, part in session.run(inspect_arrays, range(8)) for arrays in part]
     assert seen == 8 * [4 * [(True, False)]]
 
 
@@ -797,9 +805,9 @@ def test_a_script_without_a_guard_works_with_processes(tmp_path):
     assert (ran.stdout, ran.stderr) == ("True\n", "")
 
 
-@pytest.mark.parametrize("how", ["file", "standard input"])
-def test_a_script_without_a_guard_works_with_dask(tmp_path, how):
-    if how == "file":
+@pytest.mark.parametrize("source", ["file", "standard input"])
+def test_a_script_without_a_guard_works_with_dask(tmp_path, source):
+    if source == "file":
         ran = script(tmp_path / "script.py", SEARCH_IN_A_SCRIPT, "dask", TMPDIR=str(tmp_path))
     else:
         ran = subprocess.run(
@@ -815,7 +823,7 @@ def test_a_script_without_a_guard_works_with_dask(tmp_path, how):
 
 
 @pytest.mark.slow
-def test_a_cluster_for_the_occasion_leaves_no_folder_behind(tmp_path):
+def test_a_temporary_cluster_leaves_no_folder(tmp_path):
     folder = tmp_path / "temporary"
     folder.mkdir()
     ran = script(
@@ -826,7 +834,7 @@ def test_a_cluster_for_the_occasion_leaves_no_folder_behind(tmp_path):
 
 
 @pytest.mark.slow
-def test_an_interrupt_of_all_processes_is_one_line_with_dask(tmp_path):
+def test_an_interrupt_of_all_dask_processes_is_one_line(tmp_path):
     table = write_csv(tmp_path / "large.csv", LARGE)
     search = [table, "--strategy", "exhaustive", "--max-size", 4, "--engine", "dask", "--jobs", 2]
     with started(
@@ -848,7 +856,7 @@ def test_an_interrupt_of_all_processes_is_one_line_with_dask(tmp_path):
 
 @dataclass(frozen=True)
 class Mine(Measure):
-    """A measure that nobody registered."""
+    """A measure that is not registered."""
 
     power: float = 1.0
 
@@ -857,10 +865,10 @@ class Mine(Measure):
         return float(np.min(entropies) / np.max(entropies)) ** self.power
 
 
-def made_in_a_function():
+def measure_of_a_function():
     @dataclass(frozen=True)
     class Inner(Mine):
-        """A measure that no module knows."""
+        """A measure that cannot be imported."""
 
     return Inner(2.0)
 
@@ -871,15 +879,15 @@ def test_a_measure_of_the_users_module_works_in(engine, client):
     result = covary.search(SMALL, measure=Mine(2.0), engine=where, n_jobs=2)
     one = covary.search(SMALL, measure=Mine(2.0), n_jobs=1)
     assert result.measure == "Mine"
-    assert found(result) == found(one)
-    assert len({score for _, score in found(one)}) > 10
+    assert scores_of(result) == scores_of(one)
+    assert len({score for _, score in scores_of(one)}) > 10
 
 
 @pytest.mark.parametrize("engine", ["threads", "processes", "dask"])
 def test_a_measure_made_in_a_function_works_in(engine, client):
     where = client if engine == "dask" else engine
-    result = covary.search(SMALL, measure=made_in_a_function(), engine=where, n_jobs=2)
-    assert found(result) == found(covary.search(SMALL, measure=Mine(2.0), n_jobs=1))
+    result = covary.search(SMALL, measure=measure_of_a_function(), engine=where, n_jobs=2)
+    assert scores_of(result) == scores_of(covary.search(SMALL, measure=Mine(2.0), n_jobs=1))
 
 
 MEASURE_IN_A_SCRIPT = """from dataclasses import dataclass
@@ -910,7 +918,7 @@ def test_a_measure_of_a_script_works_in(engine, tmp_path):
     assert (ran.stdout, ran.stderr) == ("True\n", "")
 
 
-def test_the_tests_leave_no_folder_of_dask_in_the_project():
+def test_the_tests_leave_no_dask_folder_in_the_project():
     folders = [Path.cwd(), Path(__file__).parent, Path(__file__).parents[1]]
     names = ("dask-worker-space", "dask-scratch-space")
     assert not [folder / name for folder in folders for name in names if (folder / name).exists()]

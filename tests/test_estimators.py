@@ -1,4 +1,4 @@
-"""The scikit-learn face."""
+"""The scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import covary
 from covary import SubspaceSearch
 
 
-# Noise of a few rows, which some checks pass, may well select nothing.
+# Some checks use a few rows of noise, in which nothing may be selected.
 @pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks([SubspaceSearch(), SubspaceSearch(supervised=True)])
-def test_it_is_an_estimator(estimator, check):
+def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -35,12 +35,12 @@ def frame():
     ).astype(float)
 
 
-def test_it_finds_what_search_finds(frame):
+def test_sets_are_those_of_search(frame):
     fitted = SubspaceSearch(top=5, max_size=3).fit(frame)
     assert fitted.subspaces_ == covary.search(frame, top=5, max_size=3).subspaces
 
 
-def test_it_keeps_the_columns_of_the_best_sets(frame):
+def test_transform_keeps_the_columns_of_the_best_sets(frame):
     fitted = SubspaceSearch(top=3).set_output(transform="pandas").fit(frame)
     best = {name for subspace in fitted.subspaces_ for name in subspace.columns}
     assert best == {"a", "b", "c"}
@@ -48,39 +48,60 @@ def test_it_keeps_the_columns_of_the_best_sets(frame):
     assert list(fitted.get_feature_names_out()) == ["a", "b", "c"]
 
 
-def test_sets_that_score_nothing_select_nothing():
+def test_sets_that_score_0_select_nothing():
     noise = np.random.default_rng(1).normal(size=(2000, 4))
     fitted = SubspaceSearch(measure="uds").fit(noise)
     assert all(subspace.score == 0 for subspace in fitted.subspaces_)
     assert not fitted.get_support().any()
 
 
-def test_supervised_it_selects_what_explains_y(frame):
+def test_supervised_search_selects_the_columns_that_explain_y(frame):
     X, y = frame[["noise", "a", "more"]], frame["b"]
     fitted = SubspaceSearch(supervised=True, top=2).fit(X, y)
     assert list(fitted.get_feature_names_out()) == ["a"]
     assert fitted.subspaces_[0].columns == ("a", "y")
 
 
-def test_a_column_called_y_is_not_taken_for_the_target(frame):
+def test_a_column_named_y_is_not_confused_with_the_target(frame):
     X, y = frame[["noise", "a"]].rename(columns={"a": "y"}), frame["b"]
     fitted = SubspaceSearch(supervised=True, top=1).fit(X, y)
     assert list(fitted.get_feature_names_out()) == ["y"]
 
 
-def test_it_takes_its_place_in_a_pipeline(frame):
+def test_estimator_in_a_pipeline(frame):
     X, y = frame[["noise", "a", "more"]], frame["b"]
     pipeline = make_pipeline(StandardScaler(), SubspaceSearch(supervised=True))
     assert pipeline.fit_transform(X, y).shape == (2000, 1)
 
 
-def test_missing_cells_take_part(frame):
+def test_missing_cells_are_allowed(frame):
     holes = frame.mask(np.random.default_rng(2).random(frame.shape) < 0.1)
     assert SubspaceSearch(top=1).fit(holes).subspaces_ == covary.search(holes, top=1).subspaces
 
 
-def test_parameters_reach_the_measure(frame):
+def test_parameters_are_passed_to_the_measure(frame):
     fitted = SubspaceSearch(measure="uds", measure_params={"beta": 5}, top=1).fit(frame)
     assert fitted.result_.parameters["measure_parameters"]["beta"] == 5
     with pytest.raises(covary.CovaryError, match="no parameter 'gamma'"):
         SubspaceSearch(measure_params={"gamma": 5}).fit(frame)
+
+
+def test_parameters_are_passed_to_the_strategy(frame):
+    fitted = SubspaceSearch(top=3, beam=2, parents="one", max_size=3).fit(frame)
+    expected = {"max_size": 3, "beam": 2, "parents": "one"}
+    assert fitted.result_.parameters["strategy_parameters"] == expected
+    fitted = SubspaceSearch(top=3, strategy="4s", strategy_params={"edges": 2}).fit(frame)
+    assert fitted.subspaces_ == covary.search(frame, top=3, strategy="4s", edges=2).subspaces
+    with pytest.raises(covary.CovaryError, match="'4s' has no parameter 'beam'"):
+        SubspaceSearch(strategy="4s", beam=2).fit(frame)
+
+
+def test_options_are_passed_to_the_search(frame):
+    options = {"top": 3, "sift": True, "permutations": 19}
+    fitted = SubspaceSearch(**options, random_state=3, max_size=3).fit(frame)
+    assert fitted.result_ == covary.search(frame, **options, seed=3, max_size=3)
+
+
+def test_unknown_parameter_is_an_error():
+    with pytest.raises(TypeError, match="SubspaceSearch has no parameter 'topp'"):
+        SubspaceSearch(topp=3)

@@ -1,4 +1,4 @@
-"""Figures of what a search found: what is in them, and that no name can steer them."""
+"""Figures of a search: their data, and that names of columns are only text in them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import covary
+from covary.engines import Threads
+from covary.plots.column_order import clustered_order
+from covary.plots.curves import best_fit
+from covary.plots.round_bins import round_bins
+from covary.plots.set_figures import SetFigures
+from covary.plots.source import FigureSource
 from covary.prepare import Prepared
-from covary.report.cells import binned
-from covary.report.fits import best_fit
-from covary.report.order import clustered
-from covary.report.plots import SetFigures
-from covary.report.searched import Searched
+from covary.searching.record import SearchRecord
 from covary.table import Column, read_table
 
 pytest.importorskip("altair")
@@ -60,8 +62,8 @@ def found(table):
         return covary.search(table, max_size=3)
 
 
-def drawn(chart):
-    """The specification, which Altair checks against the schema of Vega-Lite."""
+def specification(chart):
+    """The chart as a dictionary; Altair checks it against the schema of Vega-Lite."""
     return chart.to_dict()
 
 
@@ -74,13 +76,12 @@ def test_a_polynomial_is_found_with_its_degree(degree, seed, offset, width):
     at = rng.uniform(-1, 1, 200)
     y = np.polynomial.chebyshev.chebval(at, [0] * degree + [1])
     fit = best_fit(offset + width * at, y)
-    # What rises throughout is fitted by a line as well as by anything that bends.
     assert fit.kind == ("straight line" if degree == 1 else f"polynomial of degree {degree}")
     assert fit.r2 == pytest.approx(1.0, abs=1e-6)
     assert fit.x[0] == (offset + width * at).min()
 
 
-def test_a_step_is_a_monotone_curve():
+def test_a_step_function_is_fitted_by_a_monotone_curve():
     x = np.random.default_rng(0).uniform(size=400)
     fit = best_fit(x, np.floor(5 * x))
     assert fit.kind == "monotone curve"
@@ -89,7 +90,7 @@ def test_a_step_is_a_monotone_curve():
     assert falling.kind == "monotone curve"
 
 
-def test_r2_is_the_share_of_variance_that_the_curve_leaves_out():
+def test_r2_is_the_squared_correlation_for_a_straight_line():
     rng = np.random.default_rng(1)
     x = rng.normal(size=2000)
     y = 2 * x + rng.normal(size=2000)
@@ -98,7 +99,7 @@ def test_r2_is_the_share_of_variance_that_the_curve_leaves_out():
     assert fit.r2 == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2, abs=1e-9)
 
 
-def test_nothing_is_fitted_where_there_is_nothing_to_fit():
+def test_there_is_no_fit_without_dependence_or_with_few_values():
     rng = np.random.default_rng(2)
     x = rng.normal(size=300)
     assert best_fit(x, np.ones(300)) is None
@@ -109,7 +110,7 @@ def test_nothing_is_fitted_where_there_is_nothing_to_fit():
     assert sum(fit is not None and fit.r2 > 0.05 for fit in fits) == 0
 
 
-def test_rows_that_lack_a_value_are_left_out_of_a_fit():
+def test_a_fit_ignores_rows_with_a_missing_value():
     rng = np.random.default_rng(3)
     x = rng.normal(size=200)
     y = x**2
@@ -119,29 +120,29 @@ def test_rows_that_lack_a_value_are_left_out_of_a_fit():
     assert (fit.kind, fit.r2) == (without.kind, without.r2)
 
 
-# ---------------------------------------------------------------- order
+# ---------------------------------------------------------------- order of columns
 
 
 @given(st.integers(2, 12), st.integers(0, 10**6))
-def test_an_order_holds_every_column_once(n, seed):
+def test_an_order_contains_every_column_once(n, seed):
     scores = np.random.default_rng(seed).random((n, n))
-    assert sorted(clustered(scores + scores.T)) == list(range(n))
+    assert sorted(clustered_order(scores + scores.T)) == list(range(n))
 
 
-def test_columns_that_belong_together_stand_together():
+def test_dependent_columns_are_neighbours():
     groups = np.array([0, 1, 0, 2, 1, 0, 2])
     scores = (groups[:, None] == groups[None]) * 0.9
-    order = groups[clustered(scores)]
+    order = groups[clustered_order(scores)]
     assert sum(a != b for a, b in pairwise(order)) == 2
 
 
-def test_an_order_does_not_depend_on_how_the_columns_come():
+def test_neighbours_do_not_depend_on_the_input_order():
     rng = np.random.default_rng(0)
     scores = rng.random((5, 5))
     scores += scores.T
     neighbours = set()
     for order in permutations(range(5)):
-        found = [order[at] for at in clustered(scores[np.ix_(order, order)])]
+        found = [order[at] for at in clustered_order(scores[np.ix_(order, order)])]
         neighbours.add(frozenset(frozenset(p) for p in pairwise(found)))
     assert len(neighbours) == 1
 
@@ -150,13 +151,13 @@ def test_an_order_does_not_depend_on_how_the_columns_come():
 
 
 def rows_of(chart, part):
-    """The data of a part of a figure: its own, or what it inherits from the whole."""
+    """The data of a part of a figure: its own, or that of the whole figure."""
     data = part.get("data", chart.get("data"))
     return data["values"] if "values" in data else chart["datasets"][data["name"]]
 
 
-def test_a_heat_map_has_every_pair_twice(found, table):
-    chart = drawn(found.plot.heatmap())
+def test_a_heat_map_contains_every_pair_twice(found, table):
+    chart = specification(found.plot.heatmap())
     cells = rows_of(chart, chart)
     names = list(table.columns)
     assert len(cells) == len(names) * (len(names) - 1)
@@ -166,47 +167,67 @@ def test_a_heat_map_has_every_pair_twice(found, table):
     assert "uds-chance of all pairs" in json.dumps(chart)
 
 
+def test_missing_pairs_are_computed_on_the_engine_of_the_search(table):
+    class CountingThreads(Threads):
+        sessions = 0
+
+        def session(self, shared):
+            self.sessions += 1
+            return super().session(shared)
+
+    frame = table[["x", "square", "noise"]]
+    engine = CountingThreads(1)
+    record = SearchRecord(
+        Prepared(read_table(frame)), covary.UDSChance(), engine, tuple(frame.columns)
+    )
+    progress = []
+    scores = FigureSource(record).pair_scores(lambda *each: progress.append(each))
+    assert engine.sessions == 1
+    assert progress[-1] == (3, 3)
+    expected = covary.matrix(frame).to_numpy() * (1 - np.eye(3))
+    np.testing.assert_array_equal(scores, expected)
+
+
 def relations(chart):
-    """The lines of a graph: from where to where in words, and how much is explained."""
+    """The lines of a graph, with their texts and explained fractions."""
     return rows_of(chart, chart["layer"][0])
 
 
 def test_a_graph_connects_columns_by_their_strongest_pairs(found, table):
-    chart = drawn(found.plot.graph())
+    chart = specification(found.plot.graph())
     lines = [line for line in relations(chart) if not line["together"]]
-    told = [line["words"] for line in lines]
+    texts = [line["text"] for line in lines]
     scores = covary.matrix(table)
     for line in lines:
-        one, other = line["words"].partition(":")[0].split(" -> ")
+        one, other = line["text"].partition(":")[0].split(" -> ")
         assert line["explained"] == pytest.approx(scores.loc[one, other], abs=1e-4)
         order = covary.explain(table, [one, other]).order
-        assert order == (one, other)  # from what explains to what is explained
-    # A tree that is as strong as any: what is left out connects nothing that is not connected.
-    assert len(told) == 3
-    assert any(words.startswith("x -> square") for words in told)
+        assert order == (one, other)  # from the explaining to the explained column
+    assert len(texts) == 3  # a spanning tree of four columns
+    assert any(text.startswith("x -> square") for text in texts)
     points = rows_of(chart, chart["layer"][3])
     assert {point["column"] for point in points} == {"x", "square", "sum", "noise"}
     places = [(point["x"], point["y"]) for point in points]
     assert len(set(places)) == len(places)
 
 
-def test_a_graph_shows_what_takes_two_columns_to_explain():
+def test_a_graph_shows_columns_that_explain_only_together():
     rng = np.random.default_rng(0)
     a, b, noise = rng.normal(size=(3, 1000))
     frame = pd.DataFrame({"a": a, "b": b, "product": a * b, "noise": noise})
-    chart = drawn(covary.search(frame, strategy="exhaustive", max_size=3).plot.graph())
+    chart = specification(covary.search(frame, strategy="exhaustive", max_size=3).plot.graph())
     together = [line for line in relations(chart) if line["together"]]
     step = covary.explain(frame, ["a", "b", "product"]).steps[-1]
-    assert len(together) == 3  # two to the square, one from it
+    assert len(together) == 3  # two lines to the square, one from it
     assert [line["arrow"] for line in together] == [False, False, True]
     assert {line["explained"] for line in together} == {round(step.explained, 4)}
     (square,) = rows_of(chart, chart["layer"][2])
-    assert square["words"] == f"{' and '.join(step.by)} -> {step.target}: {step.explained:.4f}"
+    assert square["text"] == f"{' and '.join(step.by)} -> {step.target}: {step.explained:.4f}"
 
 
-def test_projections_have_one_panel_per_pair_and_one_brush(found):
+def test_projections_have_one_panel_per_pair_and_one_common_brush(found):
     triple = next(s for s in found if len(s.columns) == 3)
-    chart = drawn(triple.plot.projections(rows=50))
+    chart = specification(triple.plot.projections(rows=50))
     assert len(chart["concat"]) == 3
     brush, mark = (param["name"] for param in chart["params"])
     assert brush.startswith("brush")
@@ -215,9 +236,9 @@ def test_projections_have_one_panel_per_pair_and_one_brush(found):
     assert len(rows_of(chart, chart)) == 50
 
 
-def test_projections_of_different_sets_stay_apart_in_one_chart(found):
-    """Vega-Lite draws what has the same name with the same rows."""
-    charts = [drawn(each.plot.projections(rows=50)) for each in found[:3]]
+def test_projections_of_different_sets_share_no_names(found):
+    """In one chart, Vega-Lite draws views with the same name from the same rows."""
+    charts = [specification(each.plot.projections(rows=50)) for each in found[:3]]
     names = [
         {layer["name"] for panel in chart["concat"] for layer in panel["layer"] if "name" in layer}
         | {chart["params"][0]["name"]}
@@ -226,7 +247,7 @@ def test_projections_of_different_sets_stay_apart_in_one_chart(found):
     assert len(set.union(*names)) == sum(map(len, names))
 
 
-def test_the_third_column_is_the_colour_of_the_points():
+def test_the_colour_of_points_is_the_third_column():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 1000))
     found = covary.search(
@@ -235,7 +256,7 @@ def test_the_third_column_is_the_colour_of_the_points():
     triple = next(s for s in found if len(s.columns) == 3)
     step = covary.explain(pd.DataFrame({"a": a, "b": b, "product": a * b})).steps[-1]
     colours = {}
-    for panel in drawn(triple.plot.projections())["concat"]:
+    for panel in specification(triple.plot.projections())["concat"]:
         encoding = points_of(panel)["encoding"]
         pair = (encoding["x"]["title"], encoding["y"]["title"])
         colours[pair] = encoding["color"]["condition"].get("title")
@@ -249,9 +270,9 @@ def points_of(panel):
     return next(layer for layer in panel["layer"] if layer["mark"]["type"] == "circle")
 
 
-def test_the_explained_column_is_drawn_upwards_and_its_explanation_is_cut(table):
+def test_the_explained_column_is_vertical_and_the_explaining_column_has_cuts(table):
     pair = covary.search(table[["square", "x"]])[0]
-    chart = drawn(pair.plot.projections())
+    chart = specification(pair.plot.projections())
     panel = chart["concat"][0]
     cuts, points = panel["layer"][0], panel["layer"][1]
     assert points["encoding"]["x"]["title"] == "x"
@@ -263,14 +284,14 @@ def test_the_explained_column_is_drawn_upwards_and_its_explanation_is_cut(table)
 
 def test_the_same_seed_draws_the_same_rows(found):
     first, again, other = (found[0].plot.projections(rows=20, seed=s) for s in (1, 1, 2))
-    assert drawn(first) == drawn(again)
-    assert drawn(first) != drawn(other)
+    assert specification(first) == specification(again)
+    assert specification(first) != specification(other)
 
 
-def test_rows_with_a_gap_are_ticks_at_the_edge(table):
+def test_rows_with_a_missing_value_are_ticks_at_the_edge(table):
     holes = table[["x", "square"]].copy()
     holes.loc[::3, "x"] = np.nan
-    chart = drawn(covary.search(holes)[0].plot.projections())
+    chart = specification(covary.search(holes)[0].plot.projections())
     rows = rows_of(chart, chart)
     assert len(rows) == 300
     assert sum(row["c0"] is None for row in rows) == 100
@@ -282,18 +303,19 @@ def test_rows_with_a_gap_are_ticks_at_the_edge(table):
 
 
 @given(st.integers(0, 300), st.integers(1, 80))
-def test_at_most_half_of_what_is_drawn_lacks_a_cell(gaps, most):
-    table = np.random.default_rng(gaps).normal(size=(300, 2))
-    table[:gaps, 0] = np.nan
+def test_at_most_half_of_the_drawn_rows_have_a_missing_cell(n_missing, max_rows):
+    table = np.random.default_rng(n_missing).normal(size=(300, 2))
+    table[:n_missing, 0] = np.nan
     prepared = Prepared(read_table(table))
-    drawn = SetFigures(Searched(prepared, covary.UDSChance(), ("x0", "x1")), [0, 1]).rows(most, 0)
-    assert len(set(drawn.tolist())) == drawn.size == most
-    lacking = int((drawn < gaps).sum())
-    assert lacking <= max((most + 1) // 2, most - (300 - gaps))
-    assert lacking >= min(gaps, int(most * gaps / 300 / 2))
+    record = SearchRecord(prepared, covary.UDSChance(), Threads(1), ("x0", "x1"))
+    rows = SetFigures(FigureSource(record), [0, 1]).drawn_rows(max_rows, 0)
+    assert len(set(rows.tolist())) == rows.size == max_rows
+    partial = int((rows < n_missing).sum())
+    assert partial <= max((max_rows + 1) // 2, max_rows - (300 - n_missing))
+    assert partial >= min(n_missing, int(max_rows * n_missing / 300 / 2))
 
 
-def test_dates_and_categories_have_axes_of_their_own():
+def test_dates_and_categories_have_their_own_types_of_axes():
     rng = np.random.default_rng(0)
     days = [datetime.date(2020, 1, 1) + datetime.timedelta(days=int(d)) for d in range(200)]
     sizes = pl.Series(["small", "large"] * 100, dtype=pl.Enum(["small", "large"]))
@@ -304,7 +326,7 @@ def test_dates_and_categories_have_axes_of_their_own():
     triple = next(s for s in best if len(s.columns) == 3)
     encodings = [
         layer["encoding"][axis]
-        for panel in drawn(triple.plot.projections())["concat"]
+        for panel in specification(triple.plot.projections())["concat"]
         for layer in panel.get("layer", [panel])
         for axis in ("x", "y")
         if axis in layer["encoding"] and "title" in layer["encoding"][axis]
@@ -313,11 +335,11 @@ def test_dates_and_categories_have_axes_of_their_own():
     assert types == {"day": "temporal", "size": "ordinal", "y": "quantitative"}
 
 
-def test_figures_of_measures_that_explain_nothing(table):
+def test_figures_of_measures_that_do_not_explain(table):
     best = covary.search(table[["x", "square", "sum"]], measure="hics", max_size=3)
     triple = next(s for s in best if len(s.columns) == 3)
-    assert len(drawn(triple.plot.projections())["concat"]) == 3
-    assert "hics" in json.dumps(drawn(best.plot.heatmap()))
+    assert len(specification(triple.plot.projections())["concat"]) == 3
+    assert "hics" in json.dumps(specification(best.plot.heatmap()))
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
@@ -338,7 +360,7 @@ def test_figures_are_saved_without_a_browser(found, table, tmp_path, suffix):
 
 
 def fields(node):
-    """Every name of a field in a specification."""
+    """All names of fields in a specification."""
     if isinstance(node, dict):
         for key, value in node.items():
             if key == "field" and isinstance(value, str):
@@ -350,7 +372,7 @@ def fields(node):
             yield from fields(each)
 
 
-def test_names_of_columns_are_text_and_nothing_else(tmp_path):
+def test_names_of_columns_are_never_interpreted(tmp_path):
     pytest.importorskip("vl_convert")
     rng = np.random.default_rng(0)
     x = rng.normal(size=150)
@@ -360,17 +382,17 @@ def test_names_of_columns_are_text_and_nothing_else(tmp_path):
     charts = [found.plot.heatmap(), found.plot.graph(), triple.plot.projections(rows=20)]
     for number, chart in enumerate(charts):
         ours = {"row", "column", "score", "x", "y", "x2", "y2", "xm", "ym", "xt", "yt", "angle"}
-        ours |= {"explained", "percent", "words", "cut", *(f"c{at}" for at in range(12))}
-        assert set(fields(drawn(chart))) <= ours
+        ours |= {"explained", "percent", "text", "cut", *(f"c{at}" for at in range(12))}
+        assert set(fields(specification(chart))) <= ours
         path = tmp_path / f"{number}.svg"
         chart.save(path)
         svg = path.read_text()
         assert "<script" not in svg
         assert "<img" not in svg
-    assert "(no name)" in json.dumps(drawn(charts[0]))
+    assert "(no name)" in json.dumps(specification(charts[0]))
 
 
-def test_a_result_in_a_notebook_is_a_table_of_text():
+def test_a_notebook_shows_names_only_as_text():
     rng = np.random.default_rng(0)
     x = rng.normal(size=150)
     found = covary.search(pd.DataFrame({HOSTILE[0]: x, HOSTILE[1]: x**3}), permutations=19)
@@ -378,23 +400,23 @@ def test_a_result_in_a_notebook_is_a_table_of_text():
     assert "<script" not in shown
     assert "<img" not in shown
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
-    assert "<th>p</th><th>q</th><th>family</th>" in shown
+    assert "<th>p</th><th>q</th><th>family-wise p</th>" in shown
 
 
-def test_a_result_is_small_wherever_it_goes(found):
+def test_a_pickled_or_copied_result_leaves_its_table_behind(found):
     sent = pickle.loads(pickle.dumps(found))
     assert sent == found
     assert len(pickle.dumps(found)) < 5000
-    for left_behind in (
+    for draw in (
         lambda: sent.plot.graph(),
         lambda: sent[0].plot.projections(),
         lambda: copy.copy(sent).plot.heatmap(),
     ):
-        with pytest.raises(covary.CovaryError, match="has left its table behind"):
-            left_behind()
+        with pytest.raises(covary.CovaryError, match="has no table"):
+            draw()
 
 
-def test_without_altair_there_is_one_clear_line(found, monkeypatch):
+def test_without_altair_there_is_a_clear_error(found, monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(covary.CovaryError, match=r"the package altair: pip install 'covary\["):
         found.plot.heatmap()
@@ -402,29 +424,29 @@ def test_without_altair_there_is_one_clear_line(found, monkeypatch):
         found[0].plot.projections()
 
 
-def test_wrong_numbers_of_rows_are_refused(found):
-    with pytest.raises(covary.CovaryError, match="rows must be a whole number from 1"):
+def test_an_invalid_number_of_rows_is_refused(found):
+    with pytest.raises(covary.CovaryError, match="rows must be a whole number of at least 1"):
         found[0].plot.projections(rows=0)
 
 
-def test_many_columns_are_too_many_to_show():
+def test_a_heat_map_shows_at_most_60_columns():
     rng = np.random.default_rng(0)
     wide = rng.normal(size=(100, 70))
     wide[:, 69] = wide[:, 0]
     found = covary.search(wide, max_size=2, top=1)
-    chart = drawn(found.plot.heatmap())
+    chart = specification(found.plot.heatmap())
     labels = {cell["row"] for cell in rows_of(chart, chart)}
     assert len(labels) == 60
     assert {"x0", "x69"} <= labels
 
 
-# ---------------------------------------------------------------- chance
+# ---------------------------------------------------------------- null distribution
 
 
-def test_a_null_distribution_counts_every_permutation(table):
+def test_a_null_distribution_contains_every_permutation(table):
     found = covary.search(table[["x", "square", "noise"]], permutations=99)
     for subspace in found:
-        chart = drawn(subspace.plot.null_distribution())
+        chart = specification(subspace.plot.null_distribution())
         bars, line = (rows_of(chart, layer) for layer in chart["layer"])
         tested = covary.test(table, list(subspace.columns), permutations=99)
         assert line[0]["at"] == pytest.approx(tested.statistic, rel=1e-4)
@@ -432,7 +454,7 @@ def test_a_null_distribution_counts_every_permutation(table):
         assert f"p = {subspace.pvalue:.4f}" in chart["title"]["text"]
 
 
-def test_what_was_not_tested_has_no_null_distribution(found):
+def test_an_untested_set_has_no_null_distribution(found):
     with pytest.raises(covary.CovaryError, match="was not tested: search with permutations=999"):
         found[0].plot.null_distribution()
 
@@ -452,21 +474,20 @@ def every_number(node):
 
 @given(st.integers(0, 10**6), st.sampled_from([1e-6, 1.0, 1e9]), st.floats(-1e6, 1e6))
 @settings(max_examples=20)
-def test_counts_tell_no_cell_of_the_table(seed, unit, offset):
+def test_counts_contain_no_value_of_the_table(seed, unit, offset):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=200) * unit + offset * unit
     frame = pd.DataFrame({"x": x, "y": x**3 / unit**2 + rng.normal(size=200) * unit})
-    chart = drawn(covary.search(frame)[0].plot.counts())
-    told = np.unique(list(every_number(chart)))
+    chart = specification(covary.search(frame)[0].plot.counts())
+    numbers = np.unique(list(every_number(chart)))
     for column in frame.to_numpy().T:
-        reach = np.ptp(column)
-        near = np.abs(told[:, None] - column[None]).min(axis=0)
-        # Round numbers come near some cells, but not nearer than they would to any other values.
-        assert np.count_nonzero(near < reach * 1e-9) == 0
+        distances = np.abs(numbers[:, None] - column[None]).min(axis=0)
+        # Round numbers may be close to some values by chance, but not equal to them.
+        assert np.count_nonzero(distances < np.ptp(column) * 1e-9) == 0
 
 
-def test_counts_hold_every_row_once(table):
-    chart = drawn(covary.search(table[["x", "square"]])[0].plot.counts())
+def test_counts_contain_every_row_once(table):
+    chart = specification(covary.search(table[["x", "square"]])[0].plot.counts())
     cells = next(
         rows_of(chart, layer)
         for layer in chart["concat"][0]["layer"]
@@ -480,35 +501,34 @@ def test_counts_hold_every_row_once(table):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 60), st.floats(1e-3, 1e6))
-def test_bins_cover_a_column_and_are_few(seed, size, width):
+def test_bins_cover_a_column_with_at_most_23_bins(seed, size, width):
     values = np.random.default_rng(seed).normal(size=size) * width
-    for kind in (values, np.round(values)):
-        bins = binned(Column("x", kind))
+    for column in (values, np.round(values)):
+        bins = round_bins(Column("x", column))
         assert len(bins.ends) <= 23
-        for code, value in zip(bins.codes.tolist(), kind.tolist(), strict=True):
+        for code, value in zip(bins.codes.tolist(), column.tolist(), strict=True):
             low, high = bins.ends[code]
             assert low <= value <= high
 
 
-def test_whole_numbers_lie_in_the_middle_of_their_bins():
-    bins = binned(Column("x", np.array([1.0, 2.0, 2.0, np.nan, 5.0])))
+def test_whole_numbers_are_in_the_middle_of_their_bins():
+    bins = round_bins(Column("x", np.array([1.0, 2.0, 2.0, np.nan, 5.0])))
     assert bins.ends == [(k - 0.5, k + 0.5) for k in range(1, 6)]
     assert bins.codes.tolist() == [0, 1, 1, -1, 4]
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["s", "ms", "us", "ns"]), st.integers(0, 15))
-def test_dates_lie_between_round_ones(seed, unit, magnitude):
+def test_bins_of_dates_have_round_ends(seed, unit, magnitude):
     rng = np.random.default_rng(seed)
-    reach = 10**magnitude
     start = np.datetime64("1999-03-04T05:06:07", unit)
-    counts = rng.integers(0, min(reach, 2**40), 50)
+    counts = rng.integers(0, min(10**magnitude, 2**40), 50)
     days = start + counts.astype(f"timedelta64[{unit}]")
     (column,) = read_table(pd.DataFrame({"day": days})).columns
-    bins = binned(column)
+    bins = round_bins(column)
     assert 1 <= len(bins.ends) <= 23
     for code, day in zip(bins.codes.tolist(), days, strict=True):
         low, high = (np.datetime64(end) for end in bins.ends[code])
         assert low <= day.astype("datetime64[us]") <= high
     ends = {np.datetime64(end).astype("datetime64[s]") for pair in bins.ends for end in pair}
     if np.ptp(days) > np.timedelta64(7200, "s"):
-        assert all(end.astype(int) % 300 == 0 for end in ends)  # whole five minutes at least
+        assert all(end.astype(int) % 300 == 0 for end in ends)  # multiples of five minutes

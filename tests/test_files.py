@@ -1,4 +1,4 @@
-"""Files in: delimited text in every dress, Parquet, Arrow and Feather."""
+"""Tables from files: delimited text of many layouts, Parquet, Arrow and Feather."""
 
 import builtins
 import bz2
@@ -39,16 +39,16 @@ def read(tmp_path):
 
 
 @pytest.fixture
-def refusal(read):
-    """Return a function that returns in which words a file is refused."""
+def message_of(read):
+    """Return a function that reads a file and returns the error message."""
 
-    def refused(content: str | bytes, columns=None, name: str = "table.csv") -> str:
+    def message(content: str | bytes, columns=None, name: str = "table.csv") -> str:
         with pytest.raises((TableError, ColumnError)) as caught:
             read(content, columns, name)
         assert "\n" not in str(caught.value)
         return str(caught.value)
 
-    return refused
+    return message
 
 
 def cells(table: Table) -> dict[str, list]:
@@ -104,11 +104,11 @@ COMPRESSIONS = {
 
 @pytest.mark.parametrize("name", ["table.csv", "table", "table.csv.gz"])
 @pytest.mark.parametrize("compress", COMPRESSIONS.values(), ids=COMPRESSIONS)
-def test_compression_is_told_by_content(read, compress, name):
+def test_compression_is_detected_from_content(read, compress, name):
     assert cells(read(compress(b"a,b\n1,1.5\n2,2.5\n3,3.5\n"), name=name)) == PLAIN
 
 
-def test_plain_text_that_is_called_compressed(read):
+def test_plain_text_with_the_suffix_of_a_compressed_file(read):
     assert cells(read("a,b\n1,1.5\n2,2.5\n3,3.5\n", name="table.csv.gz")) == PLAIN
 
 
@@ -153,7 +153,7 @@ def test_many_blank_lines_before_the_rows(read):
     assert cells(read("a,b\n" + "\n" * 50 + "1,1.5\n2,2.5\n3,3.5\n")) == PLAIN
 
 
-def test_rows_of_nothing_are_rows(read):
+def test_rows_of_missing_cells_are_rows(read):
     assert cells(read("a,b\n1,2\n,\n3,4\n")) == {"a": [1, None, 3], "b": [2, None, 4]}
 
 
@@ -239,7 +239,7 @@ def test_very_wide(read):
     assert table.columns[-1].values.tolist() == [0, 1, 2]
 
 
-def test_types_that_show_late(read):
+def test_types_that_only_the_last_rows_show(read):
     table = read("a,b\n" + "1,\n" * 1_500_000 + "1.5,2\n")
     assert table.n_rows == 1_500_001
     assert table.columns[0].values[-1] == 1.5
@@ -247,12 +247,12 @@ def test_types_that_show_late(read):
     assert np.isnan(table.columns[1].values[:-1]).all()
 
 
-def test_word_among_numbers_is_told(read):
-    with pytest.warns(CovaryWarning, match=r"^left out: 'b' \(text, since 'n.a.' is not a number"):
+def test_warning_names_a_text_among_numbers(read):
+    with pytest.warns(CovaryWarning, match=r"^left out: 'b' \(text, because 'n.a.' is not a numb"):
         read("a,b\n" + "1,2\n" * 3000 + "1,n.a.\n")
 
 
-def test_only_what_is_asked_for_is_read(read):
+def test_only_the_named_columns_are_read(read):
     content = "a,b,w\n1,4,x\n2,5,y\n3,6,z\n"
     assert cells(read(content, ["b", "a"])) == {"b": [4, 5, 6], "a": [1, 2, 3]}
     with pytest.raises(ColumnError, match=r"^there is no column 'aa'. Did you mean 'a'\?"):
@@ -261,7 +261,7 @@ def test_only_what_is_asked_for_is_read(read):
         read(content, ["a", "w"])
 
 
-def test_text_is_told_once(read):
+def test_text_columns_give_one_warning(read):
     with pytest.warns(CovaryWarning) as caught:
         read("a,v,w\n" + "1,x,y\n" * 100)
     assert [str(each.message) for each in caught] == ["left out: 'v', 'w' (text)"]
@@ -287,7 +287,7 @@ CELLS = st.lists(
 @settings(max_examples=200, deadline=None)
 @given(st.data(), HEADER, CELLS.filter(lambda row: row != [None] * len(row)))
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_what_is_written_is_read(tmp_path_factory, delimiter, data, header, column):
+def test_written_text_is_read_back(tmp_path_factory, delimiter, data, header, column):
     line_end = data.draw(st.sampled_from(["\n", "\r\n"]))
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter, lineterminator=line_end, quoting=csv.QUOTE_ALL)
@@ -304,39 +304,39 @@ def test_what_is_written_is_read(tmp_path_factory, delimiter, data, header, colu
         np.testing.assert_array_equal(read_column.values, np.array(column, dtype=float))
 
 
-# ---------------------------------------------------------------- text that is refused
+# ---------------------------------------------------------------- errors in text
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,b\n1,2\n3\n4,5\n", "line 3 has 1 cell and the first row has 2, separated by ','"),
-        ("a;b\n1;2\n3;4;5\n", "line 3 has 3 cells and the first row has 2, separated by ';'"),
-        ('"a\nb",c\n"1\n2",3\n4\n', "line 5 has 1 cell and the first row has 2"),
-        ("1,2\n3,4\n5,6,7\n", "line 3 has 3 cells and the first row has 2"),
-        ("a,b\n" + "1,2\n" * 200_000 + "3\n", "line 200002 has 1 cell and the first row has 2"),
-        ("a,b\n1,\xe9\n3\n".encode("latin-1"), "line 3 has 1 cell and the first row has 2"),
-        ("a,b\n1,x\n2,y\n3\n".encode("utf-16"), "line 4 has 1 cell and the first row has 2"),
-        ("title\n\na,b\n1,2\n", "line 3 has 2 cells and the first row has 1"),
+        ("a,b\n1,2\n3\n4,5\n", "line 3 has 1 cell, but the first row has 2 (delimiter ',')"),
+        ("a;b\n1;2\n3;4;5\n", "line 3 has 3 cells, but the first row has 2 (delimiter ';')"),
+        ('"a\nb",c\n"1\n2",3\n4\n', "line 5 has 1 cell, but the first row has 2"),
+        ("1,2\n3,4\n5,6,7\n", "line 3 has 3 cells, but the first row has 2"),
+        ("a,b\n" + "1,2\n" * 200_000 + "3\n", "line 200002 has 1 cell, but the first row has 2"),
+        ("a,b\n1,\xe9\n3\n".encode("latin-1"), "line 3 has 1 cell, but the first row has 2"),
+        ("a,b\n1,x\n2,y\n3\n".encode("utf-16"), "line 4 has 1 cell, but the first row has 2"),
+        ("title\n\na,b\n1,2\n", "line 3 has 2 cells, but the first row has 1"),
     ],
 )
-def test_ragged_rows_name_the_line(refusal, content, message):
-    line = refusal(content)
+def test_ragged_rows_name_the_line(message_of, content, message):
+    line = message_of(content)
     assert message in line
-    assert line.endswith("give every row as many")
+    assert line.endswith("give every row the same number of cells")
 
 
 @pytest.mark.parametrize("columns", [None, ["a"]])
-def test_quotation_mark_left_open(refusal, columns):
+def test_open_quotation_mark(message_of, columns):
     content = 'a,b\n1,x\n2,"y\n' + "3,z\n" * 10
-    assert "line 3 opens a quotation mark that no line closes" in refusal(content, columns)
+    assert "the quotation mark in line 3 is never closed" in message_of(content, columns)
     content = 'a,b\n1,x\n"2,y\n' + "3,z\n" * 10
-    assert "line 3 opens a quotation mark that no line closes" in refusal(content, columns)
+    assert "the quotation mark in line 3 is never closed" in message_of(content, columns)
 
 
-def test_endless_quotation_in_a_large_file(refusal):
+def test_open_quotation_mark_in_a_large_file(message_of):
     content = 'a,b\n1,x\n2,"y\n' + "3,z\n" * 1_500_000
-    assert "line 3 opens a quotation mark that no line closes" in refusal(content)
+    assert "the quotation mark in line 3 is never closed" in message_of(content)
 
 
 def test_quotation_marks_inside_cells_are_fine(read):
@@ -344,9 +344,9 @@ def test_quotation_marks_inside_cells_are_fine(read):
         assert read('a,b\n1,5" pipe\n2,"x\ny"\n3,z\n').n_rows == 3
 
 
-def test_row_that_is_too_long(refusal):
+def test_row_that_is_too_long(message_of):
     content = "a,b\n1,x\n2,y\n3," + "z" * 9_000_000 + "\n4,z\n"
-    assert "a row is longer than 4194304 bytes" in refusal(content)
+    assert "a row has more than 4194304 bytes" in message_of(content)
 
 
 @pytest.mark.parametrize(
@@ -357,8 +357,8 @@ def test_row_that_is_too_long(refusal):
         (b"\xef\xbb\xbf", "the file is empty"),
         (gzip.compress(b"", mtime=0), "the file is empty"),
         (bz2.compress(b""), "the file is empty"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0", "neither CSV nor Parquet nor Arrow"),
-        (b"\x7fELF\2\1\1\0\0\0", "neither CSV nor Parquet nor Arrow"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0", "not a CSV, Parquet or Arrow file"),
+        (b"\x7fELF\2\1\1\0\0\0", "not a CSV, Parquet or Arrow file"),
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj", "it is a PDF document: save the table as CSV"),
         (b'[{"a": 1, "b": 2},\n {"a": 3, "b": 4}]', "it is JSON: save the table as CSV"),
         (b'{"a": [1, 2, 3],\n "b": [4, 5, 6]}', "it is JSON: save the table as CSV"),
@@ -366,57 +366,57 @@ def test_row_that_is_too_long(refusal):
         (b'<?xml version="1.0"?>\n<a/>', "it is a web page or XML"),
     ],
 )
-def test_not_a_table(refusal, content, message):
-    assert message in refusal(content)
-    assert message in refusal(content, name="table")
+def test_not_a_table(message_of, content, message):
+    assert message in message_of(content)
+    assert message in message_of(content, name="table")
 
 
-def test_cell_without_end(refusal):
-    assert "it starts with a cell that has no end" in refusal("x" * 200_000 + "\n1\n2\n3\n")
+def test_first_cell_too_long(message_of):
+    assert "its first cell is too long" in message_of("x" * 200_000 + "\n1\n2\n3\n")
 
 
-def test_workbook_or_archive(refusal):
+def test_workbook_or_archive(message_of):
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("xl/workbook.xml", "<workbook/>")
-    assert "it is a workbook or zip archive: save the table as CSV" in refusal(archive.getvalue())
+    assert "it is a workbook or zip archive: save the table as CSV" in message_of(
+        archive.getvalue()
+    )
 
 
-def test_prose(refusal):
-    assert "no column can be used: 'It was the best of times' is text" in refusal(
+def test_prose(message_of):
+    assert "no column can be used: 'It was the best of times' is text" in message_of(
         "It was the best of times\nit was the worst of times\nit was the age of wisdom\nand so on"
     )
-    assert "line 2 has 3 cells" in refusal("It was the best of times\nit was, it was, no\n")
+    assert "line 2 has 3 cells" in message_of("It was the best of times\nit was, it was, no\n")
 
 
 @pytest.mark.parametrize("content", ["a,b\n", "a,b", "a,b\n\n\n", "a,b\r\n"])
-def test_header_without_rows(refusal, content):
-    assert refusal(content) == "the table has 0 rows: at least 3 needed"
+def test_header_without_rows(message_of, content):
+    assert message_of(content) == "the table has 0 rows: at least 3 are needed"
 
 
-def test_too_few_rows(refusal):
-    assert refusal("a,b\n1,2\n3,4\n") == "the table has 2 rows: at least 3 needed"
+def test_too_few_rows(message_of):
+    assert message_of("a,b\n1,2\n3,4\n") == "the table has 2 rows: at least 3 are needed"
 
 
-def test_names_that_are_not_one_name(refusal):
-    assert "the name 'a' stands for more than one column (number 1 and 3)" in refusal(
-        "a,b,a\n1,2,3\n4,5,6\n7,8,9\n"
-    )
+def test_duplicate_names(message_of):
+    assert "columns 1 and 3 have the same name 'a'" in message_of("a,b,a\n1,2,3\n4,5,6\n7,8,9\n")
 
 
 @pytest.mark.parametrize("infinite", ["inf", "-inf", "Inf", "1e999"])
-def test_infinite_values(refusal, infinite):
+def test_infinite_values(message_of, infinite):
     content = f"a,b\n1,2\n3,{infinite}\n5,6\n"
-    assert "column 'b' holds 1 infinite value" in refusal(content)
+    assert "column 'b' has 1 infinite value" in message_of(content)
 
 
 @pytest.mark.parametrize(
     "compress", [gzip.compress, bz2.compress, lzma.compress, COMPRESSIONS["zstd"]]
 )
-def test_damaged_compression(refusal, compress):
+def test_damaged_compression(message_of, compress):
     content = compress("".join(f"{row},{row % 7}\n" for row in range(1000)).encode())
-    assert "it is damaged" in refusal(content[:-20])
-    assert "it is damaged" in refusal(content[: len(content) // 2] + b"\xff" * 40)
+    assert "it is damaged" in message_of(content[:-20])
+    assert "it is damaged" in message_of(content[: len(content) // 2] + b"\xff" * 40)
 
 
 # ---------------------------------------------------------------- paths
@@ -456,7 +456,7 @@ def test_file_in_the_current_directory(tmp_path, monkeypatch):
 
 
 def test_directory(tmp_path):
-    with pytest.raises(TableError, match="it is a directory, name a file in it"):
+    with pytest.raises(TableError, match="it is a directory: pass a file in it"):
         read_table(tmp_path)
 
 
@@ -466,7 +466,7 @@ def test_pipe(tmp_path):
         read_table(tmp_path / "pipe.csv")
 
 
-def test_path_that_cannot_be(tmp_path):
+def test_impossible_paths(tmp_path):
     for path in ("a\0b.csv", "x" * 5000, "a\nb/c.csv"):
         with pytest.raises(TableError, match=r"^cannot read") as caught:
             read_table(path)
@@ -484,7 +484,7 @@ def test_no_permission(tmp_path, monkeypatch):
         return opened(file, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "open", guarded)
-    with pytest.raises(TableError, match=r"secret.csv: no permission to read it"):
+    with pytest.raises(TableError, match=r"secret.csv: permission denied"):
         read_table(path)
 
 
@@ -508,7 +508,7 @@ def test_no_memory(tmp_path, monkeypatch):
         raise pa.ArrowMemoryError("malloc of size 1 failed")
 
     monkeypatch.setattr("covary.table.files.read_delimited", too_large)
-    with pytest.raises(TableError, match=r"it takes more memory than there is, or is damaged$"):
+    with pytest.raises(TableError, match=r"it needs too much memory, or it is damaged$"):
         read_table(path)
 
 
@@ -584,7 +584,7 @@ def test_columns_of_binary_formats(tmp_path, write):
     with pytest.raises(ColumnError, match="'word' cannot be used: it is text"):
         read_table(path, ["float", "word"])
     write(pa.table([pa.array([1.0, 2.0, 3.0])] * 2, names=["a", "a"]), path)
-    with pytest.raises(TableError, match="the name 'a' stands for more than one column"):
+    with pytest.raises(TableError, match="columns 1 and 2 have the same name 'a'"):
         read_table(path)
 
 
@@ -595,17 +595,17 @@ def test_parquet_names_with_points(tmp_path):
     assert cells(read_table(path, ["a.b", "a"])) == {"a.b": [4, 5, 6], "a": [1, 2, 3]}
 
 
-def test_first_version_of_feather_is_refused(tmp_path):
+def test_feather_version_1(tmp_path):
     path = tmp_path / "table.feather"
     path.write_bytes(b"FEA1\0\0\0\0")
-    with pytest.raises(TableError, match="it is Feather version 1: write it anew as version 2"):
+    with pytest.raises(TableError, match="it is Feather version 1: write it as version 2"):
         read_table(path)
 
 
-def test_a_file_without_header_is_told(tmp_path):
+def test_file_without_header_gives_a_warning(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("1,2\n" * 200)
-    with pytest.warns(CovaryWarning, match="no header: the columns are called x0, x1, ..."):
+    with pytest.warns(CovaryWarning, match="no header: the columns are named x0, x1, ..."):
         assert read_table(path).names == ("x0", "x1")
 
 
@@ -620,13 +620,13 @@ def test_pandas_index_without_a_name_is_not_a_column(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".parquet", ".pq", ".PARQUET", ".arrow", ".feather", ".ipc"])
 @pytest.mark.parametrize("content", [b"PAXX\x15\0\x15", b"a,b\n1,2\n3,4\n5,6\n"])
-def test_damaged_at_the_start(refusal, suffix, content):
-    line = refusal(content, name=f"table{suffix}")
-    assert "it is damaged, or wrongly named" in line
+def test_damaged_at_the_start(message_of, suffix, content):
+    line = message_of(content, name=f"table{suffix}")
+    assert "it is damaged, or its suffix is wrong" in line
 
 
 @pytest.mark.parametrize("write", BINARY.values(), ids=BINARY)
-def test_cut_off(tmp_path, write):
+def test_truncated_files(tmp_path, write):
     path = tmp_path / "table"
     write(arrow_table(), path)
     content = path.read_bytes()
@@ -635,7 +635,7 @@ def test_cut_off(tmp_path, write):
         read_table(path)
 
 
-def test_text_that_is_not_text(tmp_path):
+def test_text_that_is_not_valid_utf8(tmp_path):
     path = tmp_path / "table.parquet"
     words = pa.array([b"\xff", b"\xfe", b"\xfd"]).view(pa.string())
     as_parquet(pa.table({"a": [1, 2, 3], "w": words}), path)
@@ -652,11 +652,11 @@ def test_codes_without_a_label(tmp_path):
         read_table(path)
 
 
-def test_empty_file_with_a_binary_name(refusal):
-    assert "the file is empty" in refusal(b"", name="table.parquet")
+def test_empty_file_with_a_binary_name(message_of):
+    assert "the file is empty" in message_of(b"", name="table.parquet")
 
 
-def test_doubles_of_a_file_are_copied_once_at_most(tmp_path):
+def test_doubles_of_a_file_are_copied_at_most_once(tmp_path):
     n_rows = 200_000
     path = tmp_path / "table.parquet"
     table = pa.table({f"c{each}": np.arange(n_rows) + each / 7 for each in range(8)})

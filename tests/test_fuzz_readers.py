@@ -1,4 +1,4 @@
-"""Damaged files: each gives a table or a clear error, never anything else."""
+"""Damaged files give a table or a one-line error, and nothing else."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ from covary.table import Table, read_table
 FILES_PER_KIND = 1500
 
 
-def sound_table(n_rows: int) -> pa.Table:
+def valid_table(n_rows: int) -> pa.Table:
     rng = np.random.default_rng(n_rows)
     missing = rng.random(n_rows) < 0.2
     return pa.table(
@@ -46,7 +46,7 @@ def csv_files() -> list[bytes]:
     files = []
     for n_rows in (4, 60):
         sink = io.BytesIO()
-        pyarrow.csv.write_csv(sound_table(n_rows), sink)
+        pyarrow.csv.write_csv(valid_table(n_rows), sink)
         plain = sink.getvalue()
         files += [
             plain,
@@ -63,7 +63,7 @@ def csv_files() -> list[bytes]:
 
 def parquet_files() -> list[bytes]:
     files = []
-    for table in (with_ordered_category(sound_table(n_rows)) for n_rows in (4, 60)):
+    for table in (with_ordered_category(valid_table(n_rows)) for n_rows in (4, 60)):
         for options in (
             {},
             {"compression": "gzip", "row_group_size": 3},
@@ -79,7 +79,7 @@ def parquet_files() -> list[bytes]:
 
 def arrow_files() -> list[bytes]:
     files = []
-    for table in (with_ordered_category(sound_table(n_rows)) for n_rows in (4, 60)):
+    for table in (with_ordered_category(valid_table(n_rows)) for n_rows in (4, 60)):
         for new in (pa.ipc.new_file, pa.ipc.new_stream):
             for compression in (None, "zstd"):
                 sink = io.BytesIO()
@@ -91,37 +91,35 @@ def arrow_files() -> list[bytes]:
 
 
 def damaged(content: bytes, rng: random.Random) -> bytes:
-    """Return a file after one to three accidents."""
+    """Return the content of a file with one to three kinds of damage."""
     damage = bytearray(content)
     for _ in range(rng.choice((1, 1, 2, 3))):
-        # Half of the accidents hit an end, where formats keep what holds them together.
+        # Half of the damage is near an end of the file, where formats keep their structure.
         reach = min(len(damage), rng.choice((64, 600, len(damage), len(damage))))
         start = rng.choice((0, len(damage) - reach)) + rng.randrange(max(reach, 1))
         stop = start + rng.choice((1, 2, 4, 16, 100))
-        accident = rng.choice(
-            ("flip", "flip", "replace", "cut", "drop", "repeat", "insert", "zero")
-        )
-        if accident == "flip" and damage:
+        kind = rng.choice(("flip", "flip", "replace", "cut", "drop", "repeat", "insert", "zero"))
+        if kind == "flip" and damage:
             damage[start] ^= 1 << rng.randrange(8)
-        elif accident == "replace":
+        elif kind == "replace":
             damage[start:stop] = rng.choice(
                 (b'"', b"\n", b"\r", b",", b"\xff\xff", b"1e999", b"\0")
             )
-        elif accident == "cut":
+        elif kind == "cut":
             del damage[start:]
-        elif accident == "drop":
+        elif kind == "drop":
             del damage[start:stop]
-        elif accident == "repeat":
+        elif kind == "repeat":
             damage[start:start] = damage[start:stop]
-        elif accident == "insert":
+        elif kind == "insert":
             damage[start:start] = rng.randbytes(stop - start)
-        elif accident == "zero":
+        elif kind == "zero":
             damage[start:stop] = bytes(len(damage[start:stop]))
     return bytes(damage)
 
 
 def outcome(path: str) -> str:
-    """Return what comes of reading a file; raise if it is anything but a table or an error."""
+    """Return the kind of result of reading a file; raise on any other error."""
     try:
         table = read_table(path)
     except CovaryError as error:
@@ -136,11 +134,11 @@ def outcome(path: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("kind", "sound_files"),
+    ("kind", "valid_files"),
     [("csv", csv_files), ("parquet", parquet_files), ("arrow", arrow_files)],
 )
-def test_damaged_files_give_a_table_or_a_clear_error(tmp_path, kind, sound_files):
-    files = sound_files()
+def test_damaged_files_give_a_table_or_an_error(tmp_path, kind, valid_files):
+    files = valid_files()
     path = tmp_path / f"table.{kind}"
     outcomes: Counter[str] = Counter()
     with warnings.catch_warnings():
@@ -155,7 +153,7 @@ def test_damaged_files_give_a_table_or_a_clear_error(tmp_path, kind, sound_files
                 outcomes[outcome(str(path))] += 1
             except Exception as error:
                 pytest.fail(f"{kind} file of seed {seed}: {type(error).__name__}: {error}")
-    # Both must happen often, or the damage is too light or too heavy to tell anything.
+    # Both must happen often. Otherwise the damage is too light or too heavy for a useful test.
     assert outcomes["table"] > FILES_PER_KIND // 20
     assert outcomes["error"] > FILES_PER_KIND // 20
     assert set(outcomes) == {"table", "error"}

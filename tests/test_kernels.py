@@ -1,4 +1,4 @@
-"""Kernels against their slow twins."""
+"""Compare the kernels with their naive twins."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import math
 import naive
 import numpy as np
 import pytest
+from example_tables import tables
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tables import tables
 
 from covary import UDS
-from covary.kernels import columns, cubes, intervals, partition
-from covary.kernels import tables as logs
+from covary.kernels.shared import columns, cubes, entropy_tables, intervals, partition
+from covary.measures.shared.bins import EqualFrequencyBins
 from covary.prepare import Prepared
 from covary.prepare.sorting import sort_column
 from covary.table import Column, Table
@@ -35,25 +35,25 @@ def test_cumulative_entropy(table):
 def test_cumulative_entropy_by_hand():
     # Three values, gaps 1 and 3: -(1 (1/3) log(1/3) + 3 (2/3) log(2/3)).
     by_hand = (math.log(3) + 6 * math.log(1.5)) / 3
-    found = columns.cumulative_entropy(np.array([0.0, 1.0, 4.0]), logs.increments(3))
+    found = columns.cumulative_entropy(np.array([0.0, 1.0, 4.0]), entropy_tables.increments(3))
     assert found == pytest.approx(by_hand, rel=1e-15)
 
 
 @given(st.integers(2, 5000))
-def test_increments_are_those_of_t_log_t(t):
+def test_increments_of_t_log_t(t):
     exact = t * math.log(t) - (t - 1) * math.log(t - 1)
-    assert logs.increments(t)[t] == pytest.approx(exact, rel=1e-10)
+    assert entropy_tables.increments(t)[t] == pytest.approx(exact, rel=1e-10)
 
 
-def test_increments_grow_without_changing():
-    small = logs.increments(10)[:11].copy()
-    assert np.array_equal(logs.increments(20_000)[:11], small)
-    assert logs.increments(20_000).size > 20_000
+def test_a_larger_table_of_increments_has_the_same_values():
+    small = entropy_tables.increments(10)[:11].copy()
+    assert np.array_equal(entropy_tables.increments(20_000)[:11], small)
+    assert entropy_tables.increments(20_000).size > 20_000
 
 
 @given(tables(rows=(3, 300), columns=(1, 1)), st.integers(2, 40))
 def test_initial_bins(table, beta):
-    bins = prepared(table).bins(beta)
+    bins = prepared(table).derived(EqualFrequencyBins, beta)
     expected = naive.initial_bins(table[:, 0], beta)
     assert bins.counts[0] == len(expected)
     for code, rows in enumerate(expected):
@@ -62,14 +62,15 @@ def test_initial_bins(table, beta):
 
 
 def test_initial_bins_by_hand():
-    # Ten rows in three bins: targets 3, then (10 - 2) // 2 = 4, the value 1 has five copies.
+    # Ten rows in three bins: the target size is 3, then (10 - 2) // 2 = 4. The value 1 occurs
+    # five times.
     values = np.array([0, 0, 1, 1, 1, 1, 1, 2, 3, 4], dtype=float)
-    bins = prepared(values[:, None]).bins(3)
+    bins = prepared(values[:, None]).derived(EqualFrequencyBins, 3)
     assert bins.codes[0].tolist() == [0, 0, 1, 1, 1, 1, 1, 2, 2, 2]
 
 
 @given(tables(rows=(3, 400), columns=(1, 1)))
-def test_rows_are_sorted_and_ties_keep_their_order(table):
+def test_sorting_is_stable(table):
     values = table[:, 0]
     order, ordered = sort_column(values)
     assert ordered.tolist() == sorted(values[~np.isnan(values)])
@@ -86,13 +87,13 @@ def test_rows_are_sorted_and_ties_keep_their_order(table):
     ],
     ids=["close", "wide", "subnormal", "one ulp apart"],
 )
-def test_sorting_is_exact_where_values_are_hard_to_tell_apart(values):
+def test_sorting_is_exact_if_values_differ_by_little(values):
     order, _ = sort_column(values)
     assert order.tolist() == np.argsort(values, kind="stable").tolist()
 
 
 def random_step(seed, n_rows, n_cubes, n_bins, ties):
-    """Grouped rows as the interval kernels take them, and the same as plain lists."""
+    """Return a target, its cells as lists of rows, and the arguments of the interval kernels."""
     rng = np.random.default_rng(seed)
     target = rng.integers(0, 6, n_rows).astype(float) if ties else rng.random(n_rows)
     codes = rng.integers(0, n_bins, n_rows).astype(np.uint8)
@@ -113,7 +114,7 @@ def random_step(seed, n_rows, n_cubes, n_bins, ties):
 @example(3, 1500, 700, 20, False)
 def test_interval_costs(seed, n_rows, n_cubes, n_bins, ties):
     target, cells, grouped = random_step(seed, n_rows, n_cubes, n_bins, ties)
-    found = intervals.interval_costs(*grouped, logs.increments(n_rows))
+    found = intervals.interval_costs(*grouped, entropy_tables.increments(n_rows))
     for j in range(n_bins):
         for i in range(j, n_bins):
             union = [sorted(itertools.chain(*cube[j : i + 1])) for cube in cells]
@@ -124,9 +125,9 @@ def test_interval_costs(seed, n_rows, n_cubes, n_bins, ties):
 
 
 @given(seeds, st.integers(3, 250), st.integers(1, 30), st.integers(1, 9), st.booleans())
-def test_outer_costs_are_those_of_all_intervals(seed, n_rows, n_cubes, n_bins, ties):
+def test_outer_costs_equal_interval_costs(seed, n_rows, n_cubes, n_bins, ties):
     _, _, grouped = random_step(seed, n_rows, n_cubes, n_bins, ties)
-    table = logs.increments(n_rows)
+    table = entropy_tables.increments(n_rows)
     costs, entropies = np.moveaxis(intervals.interval_costs(*grouped, table), 2, 0)
     finest, splits, merges = intervals.outer_costs(*grouped, table, True)
     last = n_bins - 1
@@ -141,26 +142,26 @@ def test_outer_costs_are_those_of_all_intervals(seed, n_rows, n_cubes, n_bins, t
 
 
 @given(seeds, st.integers(1, 9), st.booleans())
-def test_best_partitions_beat_every_other(seed, n_bins, ties):
+def test_best_partitions_have_the_minimal_cost(seed, n_bins, ties):
     rng = np.random.default_rng(seed)
     table = np.zeros((n_bins + 1, n_bins + 1, 2))
     draw = rng.integers(0, 4, table.shape) if ties else rng.random(table.shape)
     table[:] = draw
     least, start = partition.best_partitions(table, n_bins, 1.0)
     for parts in range(1, n_bins + 1):
-        everyone = naive.all_partitions(n_bins, parts)
+        partitions = naive.all_partitions(n_bins, parts)
         costs = [
             sum(table[a, b, 0] for a, b in zip([0, *(e + 1 for e in ends)], ends, strict=False))
-            for ends in everyone
+            for ends in partitions
         ]
         assert least[parts - 1, n_bins - 1] == pytest.approx(min(costs), abs=1e-9)
         ends = partition.part_ends(start, parts)
         assert partition.sum_over_parts(ends, table, 0) == pytest.approx(min(costs), abs=1e-9)
-        assert ends.tolist() in everyone
+        assert ends.tolist() in partitions
 
 
 @given(seeds, st.integers(3, 200), st.integers(1, 40), st.integers(1, 6))
-def test_refined_cubes_are_the_intersections(seed, n_rows, n_cubes, n_bins):
+def test_refined_cubes_are_intersections(seed, n_rows, n_cubes, n_bins):
     rng = np.random.default_rng(seed)
     cube = rng.integers(0, n_cubes, n_rows)
     code = rng.integers(0, 8, n_rows).astype(np.uint8)
@@ -191,29 +192,29 @@ def check_against_naive(table, beta, regularize):
 
 @settings(max_examples=150)
 @given(tables(rows=(3, 90), columns=(2, 5)), st.integers(2, 12), st.booleans())
-def test_scores_and_bins_are_the_naive_ones(table, beta, regularize):
+def test_scores_and_bins_equal_the_naive_ones(table, beta, regularize):
     check_against_naive(table, beta, regularize)
 
 
 @settings(max_examples=12)
 @given(tables(rows=(100, 300), columns=(2, 8)), st.integers(13, 40), st.booleans())
-def test_scores_and_bins_are_the_naive_ones_with_many_bins(table, beta, regularize):
+def test_scores_and_bins_equal_the_naive_ones_with_many_bins(table, beta, regularize):
     check_against_naive(table, beta, regularize)
 
 
 @pytest.mark.parametrize("regularize", [True, False])
-@pytest.mark.parametrize("gaps", [0.0, 0.1])
-def test_scores_and_bins_are_the_naive_ones_with_many_rows(regularize, gaps):
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_scores_and_bins_equal_the_naive_ones_with_many_rows(regularize, missing):
     rng = np.random.default_rng(5)
     x = rng.normal(size=2000)
     table = np.column_stack([x, np.round(x**2, 1), rng.integers(0, 9, 2000), x + rng.random(2000)])
-    table[rng.random(table.shape) < gaps] = np.nan
+    table[rng.random(table.shape) < missing] = np.nan
     check_against_naive(table, 20, regularize)
 
 
 @given(seeds, st.integers(2, 400), st.integers(1, 60))
-def test_sorting_is_exact_where_many_values_share_a_key(seed, n_rows, n_close):
-    # One far value leaves the rest few or no bits to differ in.
+def test_sorting_is_exact_if_many_values_share_a_key(seed, n_rows, n_close):
+    # One distant value leaves few or no bits of the key for the differences between the others.
     rng = np.random.default_rng(seed)
     values = 1.0 + rng.integers(0, n_close, n_rows) * 2.0**-52
     values[0] = 1e9
@@ -222,13 +223,13 @@ def test_sorting_is_exact_where_many_values_share_a_key(seed, n_rows, n_close):
     assert ordered.tolist() == sorted(values)
 
 
-def test_costs_of_cells_with_more_rows_than_the_table_of_logarithms():
+def test_costs_of_cells_with_more_rows_than_the_logarithm_table():
     rng = np.random.default_rng(0)
     n = 12_000
     target = np.sort(rng.random(n))
     codes = (np.arange(n) % 3 == 0).astype(np.uint8)
     starts = np.array([0, n], np.uint64)
-    found = intervals.interval_costs(target, codes, starts, 2, logs.increments(n))
+    found = intervals.interval_costs(target, codes, starts, 2, entropy_tables.increments(n))
     for (j, i), rows in {(0, 0): codes == 0, (1, 1): codes == 1, (0, 1): codes >= 0}.items():
         x = target[rows]
         t = np.arange(1, x.size) / x.size
@@ -237,8 +238,8 @@ def test_costs_of_cells_with_more_rows_than_the_table_of_logarithms():
         assert found[j, i, 1] == pytest.approx(x.size * math.log(x.size), rel=1e-14)
 
 
-def test_equal_splits_go_to_the_left_whatever_the_rounding():
-    # Every cut in two costs the same but for rounding.
+def test_the_leftmost_of_equal_splits_wins_despite_rounding():
+    # All cuts in two have the same cost, up to rounding.
     table = np.zeros((5, 5, 2))
     table[:4, :4, 0] = np.add.outer(-np.arange(4), np.arange(4)) + 1.0
     table[2, 3, 0] -= 1e-15

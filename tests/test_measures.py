@@ -1,4 +1,4 @@
-"""Every registered measure, present and future."""
+"""Tests of every registered measure, and of the data that measures derive from a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import covary
 from covary.engines import Threads
 from covary.errors import ParameterError
 from covary.measures import all_measures, find_measure
-from covary.prepare import prepare
+from covary.measures.uds_chance.midranks import FoldedColumns
+from covary.prepare import Derived, Need, prepare
 
 NAMES = sorted(all_measures())
 PAIRS_ONLY = {
@@ -35,7 +36,7 @@ NOT_1_IF_DETERMINED = {
     "quadratic",
     "total-correlation",
 }
-# What a measure does not promise: its documentation says so.
+# Invariances that a measure does not have, according to its documentation.
 UNITS_MATTER = {"cmi", "dhsic", "hsic"}
 COLUMN_ORDER_MATTERS = {"dhsic", "hsic"}
 ROW_ORDER_MATTERS = {"cmi"}
@@ -43,6 +44,7 @@ ROW_ORDER_MATTERS = {"cmi"}
 
 @pytest.fixture(scope="module")
 def table():
+    """Return a table with ties in one column."""
     rng = np.random.default_rng(4)
     x = rng.normal(size=200)
     return np.column_stack([x, x**2 + 0.1 * rng.normal(size=200), np.round(x), rng.random(200)])
@@ -50,38 +52,38 @@ def table():
 
 @pytest.fixture(scope="module")
 def smooth():
-    """A table without ties."""
+    """Return a table without ties."""
     rng = np.random.default_rng(5)
     x = rng.normal(size=150)
     return np.column_stack([x, x**2 + rng.normal(size=150), rng.exponential(size=150)])
 
 
 def score(data, name, columns=None, **parameters):
-    """The score; of all pairs together if the measure looks at pairs only."""
+    """Return the score; the mean over all pairs if the measure scores pairs only."""
     if name in PAIRS_ONLY:
         parameters = {"aggregate": "mean", **parameters}
     return covary.score(data, columns, measure=name, **parameters)
 
 
-def within_bounds(found, name):
-    least, most = find_measure(name).bounds
-    return isinstance(found, float) and least <= found <= most and math.isfinite(found)
+def within_bounds(value, name):
+    low, high = find_measure(name).bounds
+    return isinstance(value, float) and low <= value <= high and math.isfinite(value)
 
 
-def test_the_names_that_programs_rely_on_are_there():
+def test_public_names_of_measures():
     others = "uds uds-unregularized uds-chance cmi mac hics mcde total-correlation quadratic dhsic"
     assert {*others.split(), *PAIRS_ONLY} == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 class TestEveryMeasure:
-    def test_gives_a_float_in_its_range(self, name, table):
+    def test_score_is_a_float_within_bounds(self, name, table):
         assert within_bounds(score(table, name), name)
 
-    def test_gives_the_same_bits_twice(self, name, table):
+    def test_score_is_deterministic(self, name, table):
         assert score(table, name) == score(table, name)
 
-    def test_takes_a_seed_where_chance_plays_a_part(self, name, smooth, table):
+    def test_randomised_measures_have_a_seed(self, name, smooth, table):
         assert ("seed" in all_measures()[name].parameters) == (name in SEEDED)
         if name in SEEDED:
             assert score(table, name, seed=1) == score(table, name, seed=1)
@@ -89,37 +91,37 @@ class TestEveryMeasure:
             assert score(smooth, name, seed=1) != score(smooth, name, seed=2)
 
     @pytest.mark.parametrize("columns", [["x0", "x1"], ["x2", "x1"], ["x0", "x2"]])
-    def test_units_do_not_matter_where_that_is_promised(self, name, smooth, columns):
+    def test_score_does_not_depend_on_units(self, name, smooth, columns):
         if name in UNITS_MATTER:
             pytest.skip("its documentation says that units matter")
         scaled = smooth * [1e6, 0.3, 2.0] + [5.0, -1.0, 1e3]
         expected = score(smooth, name, columns)
         assert score(scaled, name, columns) == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
-    def test_the_order_of_columns_does_not_matter_where_that_is_promised(self, name, smooth):
+    def test_score_does_not_depend_on_the_order_of_columns(self, name, smooth):
         if name in COLUMN_ORDER_MATTERS:
-            pytest.skip("its documentation says that the first column is special")
+            pytest.skip("its documentation says that the order of columns matters")
         expected = score(smooth, name, ["x0", "x1", "x2"])
         for order in (["x2", "x0", "x1"], ["x1", "x0", "x2"], ["x2", "x1", "x0"]):
             assert score(smooth, name, order) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
-    def test_the_order_of_rows_does_not_matter_where_that_is_promised(self, name, smooth):
+    def test_score_does_not_depend_on_the_order_of_rows(self, name, smooth):
         if name in ROW_ORDER_MATTERS:
             pytest.skip("its documentation says that the order of rows matters")
         shuffled = np.random.default_rng(0).permutation(smooth)
         expected = score(smooth, name)
         assert score(shuffled, name) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
-    def test_sees_a_strong_pair_above_an_independent_one(self, name, table):
+    def test_strong_pair_scores_higher_than_independent_pair(self, name, table):
         pair = covary.score(table, ["x0", "x2"], measure=name)
         assert pair > covary.score(table, ["x2", "x3"], measure=name)
 
-    def test_a_constant_depends_on_nothing(self, name, table):
+    def test_constant_column_scores_0(self, name, table):
         constant = np.column_stack([table[:, 0], np.full(200, 3.0)])
         assert score(constant, name) == 0.0
         assert score(np.full((50, 3), 2.0), name) == 0.0
 
-    def test_takes_tiny_tables(self, name):
+    def test_tiny_tables(self, name):
         rng = np.random.default_rng(0)
         for n_rows in (3, 4, 5, 7):
             for n_columns in (2, 3):
@@ -127,13 +129,13 @@ class TestEveryMeasure:
                 assert within_bounds(score(few, name), name)
                 assert within_bounds(score(np.round(few), name), name)
 
-    def test_takes_gaps_ties_and_constants(self, name, table):
+    def test_missing_cells_ties_and_constants(self, name, table):
         rng = np.random.default_rng(0)
         holes = np.column_stack([table, np.ones(200), rng.integers(0, 3, 200)])
         holes[rng.random(holes.shape) < 0.1] = np.nan
         assert within_bounds(score(holes, name), name)
 
-    def test_takes_columns_that_are_never_present_together(self, name):
+    def test_columns_that_are_never_present_together(self, name):
         rng = np.random.default_rng(0)
         apart = rng.normal(size=(60, 3))
         apart[:30, 0] = np.nan
@@ -142,35 +144,35 @@ class TestEveryMeasure:
         apart[:, 2] = np.nan
         assert within_bounds(score(apart, name), name)
 
-    def test_tells_when_it_leaves_out_rows(self, name, smooth):
+    def test_warns_if_it_drops_rows(self, name, smooth):
         holes = smooth.copy()
         holes[3, 0] = holes[3, 1] = holes[7, 1] = np.nan
         with warnings.catch_warnings(record=True) as shown:
             warnings.simplefilter("always")
             score(holes, name)
             covary.matrix(holes, measure=name)
-        told = [str(w.message) for w in shown if "lack" in str(w.message)]
+        messages = [str(w.message) for w in shown if "missing cell" in str(w.message)]
         measure = find_measure(name)
-        assert len(told) == 2 * int(measure.leaves_out_rows)
-        for message in told:
-            assert f"'{name}' leaves out, set by set" in message
-            assert "148 of 150 rows lack none" in message
+        assert len(messages) == 2 * int(measure.drops_incomplete_rows)
+        for message in messages:
+            assert f"'{name}' ignores, for each set, the rows with a missing cell" in message
+            assert "148 of 150 rows have no missing cell" in message
 
     @pytest.mark.parametrize("remember", [0, 1, 2, 100])
-    def test_scores_many_sets_as_it_scores_each(self, name, table, remember):
+    def test_scorer_agrees_with_score_set(self, name, table, remember):
         measure = find_measure(name)
-        ready = prepare(table)
-        scorer = measure.scorer(ready)
+        prepared = prepare(table)
+        scorer = measure.scorer(prepared)
         batches = [[(0, 1), (0, 2)], [(1, 3)], [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 3)]]
         for sets in batches[:2] if name in PAIRS_ONLY else batches:
             scores = {}
             with Threads(2).session(scorer.shared) as session:
                 for which, found in scorer.score(np.array(sets, np.int32), session.run, remember):
                     scores.update(zip(which.tolist(), found.tolist(), strict=True))
-            one_by_one = [measure.score_set(ready, columns) for columns in sets]
+            one_by_one = [measure.score_set(prepared, columns) for columns in sets]
             assert [scores[at] for at in range(len(sets))] == one_by_one
 
-    def test_moving_values_is_scoring_the_moved_table(self, name, smooth):
+    def test_moved_columns_score_like_the_moved_table(self, name, smooth):
         measure = find_measure(name)
         rows = np.random.default_rng(0).permutation(len(smooth)).astype(np.uint32)
         moved = smooth.copy()
@@ -179,7 +181,7 @@ class TestEveryMeasure:
         expected = covary.score(moved, ["x0", "x1"], measure=name)
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
-    def test_serves_all_functions(self, name, table):
+    def test_works_with_matrix_search_and_test(self, name, table):
         frame = covary.matrix(table, measure=name)
         assert frame[0, 1] == frame[1, 0] == covary.score(table, ["x0", "x1"], measure=name)
         one = name not in NOT_1_IF_DETERMINED
@@ -190,22 +192,22 @@ class TestEveryMeasure:
         tested = covary.test(table, ["x0", "x2"], measure=name, permutations=39)
         assert tested.pvalue == 1 / 40
 
-    def test_explains_or_says_that_it_cannot(self, name, table):
+    def test_explains_or_raises_an_error(self, name, table):
         measure = find_measure(name)
         if measure.explains:
             assert covary.explain(table, measure=name).measure == name
         else:
-            with pytest.raises(ParameterError, match=f"'{name}' gives a score only"):
+            with pytest.raises(ParameterError, match=f"'{name}' gives a score but no explanation"):
                 covary.explain(table, ["x0", "x1"], measure=name)
 
-    def test_documents_formula_reference_range_and_blind_spots(self, name, table):
+    def test_documents_range_reference_and_limitations(self, name, table):
         text = inspect.getdoc(all_measures()[name].cls)
-        source = inspect.getmodule(all_measures()[name].cls).__doc__ + text
-        assert re.search(r"blind", text, re.IGNORECASE)
+        assert re.search(r"(cannot|does not|hardly) detects?\b", text)
         assert re.search(r"in \[|upper bound", text)
-        assert re.search(r"(18|19|20)\d\d", source)
+        reference = text + inspect.getmodule(all_measures()[name].cls).__doc__
+        assert re.search(r"(18|19|20)\d\d", reference)
 
-    def test_knows_its_name_and_its_parameters(self, name, table):
+    def test_name_and_parameters(self, name, table):
         measure = find_measure(name)
         assert measure.name == name
         entry = all_measures()[name]
@@ -213,24 +215,24 @@ class TestEveryMeasure:
         assert find_measure(name, **entry.parameters) == measure
         json.dumps(entry.parameters)
 
-    def test_refuses_a_parameter_it_does_not_have(self, name, table):
+    def test_rejects_unknown_parameters(self, name, table):
         with pytest.raises(ParameterError, match=f"measure '{name}' has no parameter 'nonsense'"):
             covary.score(table, measure=name, nonsense=1)
 
 
-def test_an_unknown_measure_is_told_the_nearest():
+def test_error_for_an_unknown_measure_suggests_the_closest_name():
     with pytest.raises(ParameterError, match=r"no measure 'usd'. Did you mean 'uds'\? The meas"):
         find_measure("usd")
     with pytest.raises(ParameterError, match="there is no measure '3'"):
         find_measure(3)
 
 
-def test_a_misspelt_parameter_is_told_the_nearest():
+def test_error_for_a_misspelt_parameter_suggests_the_closest_name():
     with pytest.raises(ParameterError, match=r"no parameter 'bta'.*Did you mean 'beta'\?"):
         find_measure("uds", bta=3)
 
 
-def test_a_measure_object_takes_parameters_too():
+def test_parameters_of_a_measure_object_can_be_changed():
     measure = covary.UDS(beta=5)
     assert find_measure(measure) is measure
     assert find_measure(measure, scale=None) == covary.UDS(beta=5, scale=None)
@@ -238,8 +240,142 @@ def test_a_measure_object_takes_parameters_too():
         find_measure(measure, alpha=1)
 
 
-def test_measures_are_values():
+def test_measures_are_immutable_and_hashable():
     assert covary.UDS() == covary.UDS(beta=20)
     assert len({covary.UDS(), covary.UDS(beta=20), covary.UDS(beta=10)}) == 2
     with pytest.raises(AttributeError):
         covary.UDS().beta = 3
+
+
+# ---------------------------------------------------------------- derived data
+
+
+def needs_of_all_measures():
+    """Return each need of a registered measure once, and the data that only evidence uses."""
+    measures = [find_measure(name) for name in NAMES]
+    measures.append(find_measure("total-correlation", estimator="knn"))
+    needs = dict.fromkeys(need for measure in measures for need in measure.needs())
+    return [*needs, Need(FoldedColumns)]
+
+
+def derived_classes(base=Derived):
+    """Return all classes of derived data in covary."""
+    classes = {each for each in base.__subclasses__() if each.__module__.startswith("covary.")}
+    return classes.union(*map(derived_classes, classes))
+
+
+def arrays_of(thing, path=""):
+    """Return the arrays and numbers inside derived data, by their path."""
+    if isinstance(thing, (np.ndarray, np.generic, int, float)):
+        return {path: np.asarray(thing)}
+    if isinstance(thing, Derived):
+        parts = vars(thing)
+    elif isinstance(thing, dict):
+        parts = thing
+    elif isinstance(thing, tuple) and hasattr(thing, "_fields"):
+        parts = thing._asdict()
+    elif isinstance(thing, (tuple, list)):
+        parts = dict(enumerate(thing))
+    else:
+        raise TypeError(f"{path} is a {type(thing).__name__}: add a case to `arrays_of`")
+    return {
+        key: array
+        for name, part in parts.items()
+        for key, array in arrays_of(part, f"{path}.{name}").items()
+    }
+
+
+def contains_orders(array, shape):
+    """Return whether each line of an array is an order of all rows."""
+    return array.shape == shape and (np.sort(array, axis=1) == np.arange(shape[1])).all()
+
+
+def move(table, moves):
+    """Return the table with the value of row i of a column in row moves[column][i]."""
+    table = table.copy()
+    for column, rows in moves.items():
+        table[rows, column] = table[:, column].copy()
+    return table
+
+
+def random_moves(rng, n_rows, columns):
+    return {column: rng.permutation(n_rows).astype(np.uint32) for column in columns}
+
+
+def table_with_ties(rng, n_rows):
+    """Return a table with ties in all columns, and with missing cells in most of them."""
+    table = np.column_stack(
+        [
+            np.round(rng.normal(size=n_rows), 1),
+            rng.integers(0, 3, n_rows),
+            np.abs(np.round(rng.normal(size=n_rows))),
+            rng.random(n_rows) < 0.05,
+            np.full(n_rows, 2.5),
+        ]
+    ).astype(float)
+    table[:, :3][rng.random((n_rows, 3)) < 0.2] = np.nan
+    table[n_rows // 3 :, 4] = np.nan
+    return table
+
+
+def id_of(need):
+    return "-".join([need.kind.__name__, *map(str, need.parameters)])
+
+
+@pytest.mark.parametrize("need", needs_of_all_measures(), ids=id_of)
+class TestDerivedData:
+    """Derived data of moved columns must equal derived data of the moved table."""
+
+    @pytest.mark.parametrize("n_rows", [3, 10, 61, 400])
+    @pytest.mark.parametrize("columns", [[1], [0, 2], [0, 1, 2]])
+    def test_moved_without_ties(self, need, n_rows, columns):
+        rng = np.random.default_rng(n_rows)
+        table = rng.normal(size=(n_rows, 3))
+        moves = random_moves(rng, n_rows, columns)
+        moved = prepare(table).moved(moves).derived(need.kind, *need.parameters)
+        expected = need.kind.of(prepare(move(table, moves)), *need.parameters)
+        self.assert_equal(moved, expected)
+
+    @pytest.mark.parametrize("n_rows", [10, 61, 400])
+    @pytest.mark.parametrize("columns", [[0], [1, 4], [0, 1, 2, 3, 4]])
+    def test_moved_with_ties_and_missing_cells(self, need, n_rows, columns):
+        rng = np.random.default_rng(n_rows)
+        table = table_with_ties(rng, n_rows)
+        moves = random_moves(rng, n_rows, columns)
+        moved_table = move(table, moves)
+        moved = prepare(table).moved(moves).derived(need.kind, *need.parameters)
+        expected = need.kind.of(prepare(moved_table), *need.parameters)
+        self.assert_equal(moved, expected, moved_table)
+
+    def test_moved_twice(self, need):
+        rng = np.random.default_rng(0)
+        table = rng.normal(size=(50, 3))
+        first, second = (random_moves(rng, 50, columns) for columns in ([0, 1], [1, 2]))
+        moved = prepare(table).moved(first).moved(second).derived(need.kind, *need.parameters)
+        moved_table = move(move(table, first), second)
+        self.assert_equal(moved, need.kind.of(prepare(moved_table), *need.parameters))
+
+    @staticmethod
+    def assert_equal(derived, expected, table_with_ties=None):
+        """Assert that all arrays are equal.
+
+        Orders of a table with ties are compared by the values along them, because rows with equal
+        values may come in any order.
+        """
+        assert type(derived) is type(expected)
+        arrays, expected_arrays = arrays_of(derived), arrays_of(expected)
+        assert arrays
+        assert arrays.keys() == expected_arrays.keys()
+        for path, array in arrays.items():
+            other = expected_arrays[path]
+            assert array.dtype == other.dtype, path
+            if table_with_ties is not None and contains_orders(other, table_with_ties.T.shape):
+                assert contains_orders(array, other.shape), path
+                array, other = (
+                    np.take_along_axis(table_with_ties.T, each, axis=1) for each in (array, other)
+                )
+            np.testing.assert_array_equal(array, other, err_msg=path, strict=True)
+
+
+def test_all_classes_of_derived_data_are_tested():
+    assert {need.kind for need in needs_of_all_measures()} == derived_classes()

@@ -1,4 +1,4 @@
-"""Real tables with heavy ties, constants and gaps, where the folder of them is there."""
+"""Real tables with many ties, constants and missing cells, if their folder exists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLES = ["ann_thyroid", "communities", "energy_efficiency", "letter", "optdigit
 
 @pytest.fixture(params=TABLES)
 def table(request, real_tables):
-    """Twelve random columns of 200 random rows."""
+    """Return twelve random columns and 200 random rows of a table."""
     whole = read_table(real_tables / f"{request.param}.csv.gz")
     rng = np.random.default_rng(len(request.param))
     columns = rng.choice(len(whole.columns), size=min(12, len(whole.columns)), replace=False)
@@ -29,7 +29,7 @@ def prepared(table):
 
 
 @pytest.mark.parametrize("regularize", [True, False])
-def test_the_literal_definition(table, regularize):
+def test_score_equals_the_naive_definition(table, regularize):
     score = UDS(scale=None, regularize=regularize).score_set(
         prepared(table), range(table.shape[1])
     )

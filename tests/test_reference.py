@@ -1,4 +1,4 @@
-"""The scores that the paper's authors' own program gives."""
+"""Scores of the program of the paper's authors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_there_are_21_cases():
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['file']}-{case['columns']}")
-def test_scores_order_bins_and_gains_are_the_authors(case):
+def test_score_order_bins_and_gains_equal_those_of_the_authors(case):
     table = np.loadtxt(DATA / case["file"], delimiter=",")[:, case["columns"]]
     explanation = UDS(scale=None).explain(table)
     assert explanation.score == pytest.approx(case["uds"], abs=1e-9)
@@ -38,7 +38,7 @@ def test_scores_order_bins_and_gains_are_the_authors(case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['file']}-{case['columns']}")
-def test_unregularized_scores_are_the_authors(case):
+def test_unregularized_score_equals_that_of_the_authors(case):
     table = np.loadtxt(DATA / case["file"], delimiter=",")[:, case["columns"]]
     score = UDS(scale=None, regularize=False).score(table)
     assert score == pytest.approx(case["uds_unregularized"], abs=1e-9)

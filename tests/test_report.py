@@ -1,4 +1,4 @@
-"""The report: one page that says what was found, opens offline, and runs nothing of the table."""
+"""The report: its content, that it loads nothing, and that nothing of the table is executed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import polars as pl
 import pytest
 
 import covary
+from covary.plots.round_bins import round_bins
 from covary.report import page
-from covary.report.cells import binned
 from covary.table import read_table
 from test_figures import HOSTILE, rows_of
 
@@ -57,15 +57,15 @@ def data_of(text):
     return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL).group(1))
 
 
-def test_a_page_says_what_was_found_and_how(written):
+def test_a_page_contains_findings_and_settings(written):
     shown = without_scripts(written)
     assert "<title>My &lt;table&gt;</title>" in shown
     assert re.search(r"x explains \d\d% of square<", shown)
-    assert "a search like this one finds as much with p = 0.0500." in shown
+    assert "Family-wise p is 0.0500: the probability that any set" in shown
     assert "200 rows, 3 columns used" in shown
     assert "who (text)" in shown
     assert "uds-chance (max_given=2)" in shown
-    assert "up to 19 permutations a set" in shown
+    assert "up to 19 permutations per set" in shown
     assert f"by covary {covary.__version__}" in shown
     assert shown.count('<tr data-columns="') == 4
     assert shown.count('class="card"') == 4
@@ -77,7 +77,7 @@ def test_a_page_loads_nothing(written):
     assert "url(" not in without_scripts(written)
 
 
-def test_every_figure_on_the_page_is_there(written):
+def test_every_figure_has_its_place_on_the_page(written):
     wanted = set(re.findall(r'data-figure="(\w+)"', without_scripts(written)))
     figures = figures_of(written)
     of_sets = {f"{kind}{rank}" for kind in ("set", "null") for rank in range(1, 5)}
@@ -85,7 +85,7 @@ def test_every_figure_on_the_page_is_there(written):
     assert all(figure["description"] for figure in figures.values())
 
 
-def test_names_and_titles_run_nothing(tmp_path):
+def test_names_and_titles_are_never_executed(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=120)
     data = {name: x + k * rng.normal(size=120) / 9 for k, name in enumerate(HOSTILE, start=1)}
@@ -101,7 +101,7 @@ def test_names_and_titles_run_nothing(tmp_path):
     assert any(HOSTILE[0] in json.dumps(figure) for figure in figures_of(text).values())
 
 
-def test_points_stand_once_for_all_figures(written, table):
+def test_figures_share_one_table_of_points(written, table):
     data = data_of(written)
     points = data["points"]
     assert len(points["row"]) == 200
@@ -126,10 +126,10 @@ def test_an_interrupted_search_says_so(table, tmp_path, changed):
     assert "The search was interrupted" in path.read_text(encoding="utf-8")
     tests = dataclasses.replace(found.tests, complete=False)
     dataclasses.replace(found, tests=tests).report(path)
-    assert "Testing was interrupted" in path.read_text(encoding="utf-8")
+    assert "The tests were interrupted" in path.read_text(encoding="utf-8")
 
 
-def test_a_search_toward_a_target_says_what_explains_it(table, tmp_path):
+def test_a_search_with_a_target_says_what_explains_it(table, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = covary.search(table, target="square")
@@ -149,35 +149,35 @@ def test_a_search_toward_a_target_says_what_explains_it(table, tmp_path):
 
 
 @pytest.mark.parametrize("measure", ["mac", "pearson"])
-def test_measures_that_explain_nothing_have_a_page(table, tmp_path, measure):
+def test_measures_that_do_not_explain_have_a_page(table, tmp_path, measure):
     path = tmp_path / "out.html"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         covary.search(table, measure=measure).report(path)
-    assert f"vary together ({measure} = " in path.read_text(encoding="utf-8")
+    assert f"depend on each other ({measure} = " in path.read_text(encoding="utf-8")
 
 
-def test_a_page_is_called_html(table, tmp_path, covary_command):
+def test_a_page_must_have_an_html_name(table, tmp_path, covary_command):
     found = covary.search(table[["x", "square"]])
     for name in ("out.pdf", "out.txt", "out.csv"):
-        with pytest.raises(covary.CovaryError, match=r"a page is HTML.*name it FILE\.html"):
+        with pytest.raises(covary.CovaryError, match=r"a report is an HTML file.*ends in \.html"):
             found.report(tmp_path / name)
     assert os.listdir(tmp_path) == []
 
 
-def test_findings_do_not_repeat_themselves(tmp_path):
+def test_findings_are_not_repeated(tmp_path):
     rng = np.random.default_rng(0)
     x, noise, more = rng.normal(size=(3, 500))
     frame = pd.DataFrame({"x": x, "copy": x, "sum": x + noise, "other": noise + more / 3})
     path = tmp_path / "out.html"
     covary.search(frame, max_size=3).report(path)
     page = without_scripts(path.read_text(encoding="utf-8"))
-    told = re.findall(r'<a href="#set\d+">(.*? explains? \d+% of .*?)</a>', page)
-    pairs = [re.sub(r" explains? \d+% of ", " -> ", each) for each in told]
+    sentences = re.findall(r'<a href="#set\d+">(.*? explains? \d+% of .*?)</a>', page)
+    pairs = [re.sub(r" explains? \d+% of ", " -> ", each) for each in sentences]
     assert len(pairs) == len(set(pairs)) == 5
 
 
-def test_a_finding_says_that_missing_cells_make_it(tmp_path):
+def test_a_finding_mentions_missing_cells_if_they_are_the_majority(tmp_path):
     rng = np.random.default_rng(0)
     asked = rng.random(600) < 0.3
     frame = pd.DataFrame(
@@ -189,35 +189,35 @@ def test_a_finding_says_that_missing_cells_make_it(tmp_path):
     path = tmp_path / "out.html"
     covary.search(frame).report(path)
     n_missing = int(frame["answer"].isna().sum())
-    told = f"answer explains .*% of paid, counting {n_missing:,} rows in which answer is missing"
-    assert re.search(told, path.read_text("utf-8"))
-    frame["paid"] = np.where(asked, frame["answer"] ** 2, np.nan)  # missing together: no news
+    sentence = f"answer explains .*% of paid, including {n_missing:,} rows in which answer is"
+    assert re.search(sentence, path.read_text("utf-8"))
+    frame["paid"] = np.where(asked, frame["answer"] ** 2, np.nan)  # missing in the same rows
     covary.search(frame).report(path)
     assert "rows in which" not in path.read_text("utf-8")
 
 
-def test_progress_is_told(table, tmp_path):
-    told = []
+def test_progress_is_reported(table, tmp_path):
+    calls = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = covary.search(table, target="x")
-    found.report(tmp_path / "out.html", on_progress=lambda *each: told.append(each))
-    assert told[-1] == ("figures", len(found), len(found))
-    assert ("pairs", 3, 3) in told
+    found.report(tmp_path / "out.html", on_progress=lambda *each: calls.append(each))
+    assert calls[-1] == ("figures", len(found), len(found))
+    assert ("pairs", 3, 3) in calls
 
 
 # ---------------------------------------------------------------- without rows
 
 
-def texts(node):
+def leaves(node):
     if isinstance(node, dict):
         node = list(node.values())
     if isinstance(node, list):
-        return [text for each in node for text in texts(each)]
+        return [leaf for each in node for leaf in leaves(each)]
     return [node]
 
 
-def test_without_rows_no_cell_is_on_the_page(tmp_path):
+def test_a_page_without_rows_contains_no_value(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=400)
     x[:40] = np.nan
@@ -237,9 +237,9 @@ def test_without_rows_no_cell_is_on_the_page(tmp_path):
     data = data_of(text)
     assert data["points"] == {}
     page = without_scripts(text)
-    told = texts(data["figures"])
-    numbers = np.unique([n for n in told if isinstance(n, int | float)])
-    words = {word for word in told if isinstance(word, str)}
+    values = leaves(data["figures"])
+    numbers = np.unique([value for value in values if isinstance(value, int | float)])
+    words = {value for value in values if isinstance(value, str)}
     for name in ("salary", "bonus"):
         cells = frame[name].dropna().to_numpy()
         assert not set(numbers.tolist()) & set(cells.tolist())
@@ -253,22 +253,22 @@ def test_without_rows_no_cell_is_on_the_page(tmp_path):
     assert data_of(path.read_text(encoding="utf-8"))["points"]["c0"]
 
 
-def test_a_table_with_nothing_to_find_is_a_page(tmp_path):
+def test_a_table_of_independent_columns_has_a_page(tmp_path):
     rng = np.random.default_rng(0)
     found = covary.search(rng.normal(size=(150, 3)), permutations=19)
     path = tmp_path / "out.html"
     found.report(path)
-    assert "Nothing was found that chance alone" in path.read_text(encoding="utf-8")
+    assert "No significant finding" in path.read_text(encoding="utf-8")
 
 
-def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_a_page_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "out.html"
     path.write_text("before")
     with pytest.raises(covary.CovaryError, match=r"cannot write .*nowhere"):
-        page.write("text", tmp_path / "nowhere" / "out.html")
+        page.write_page("text", tmp_path / "nowhere" / "out.html")
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "")))
     with pytest.raises(covary.CovaryError, match=r"cannot write .*No space left"):
-        page.write("text", path)
+        page.write_page("text", path)
     assert path.read_text() == "before"
     assert os.listdir(tmp_path) == ["out.html"]
 
@@ -285,7 +285,7 @@ def test_search_writes_a_report(covary_command, table, tmp_path):
     assert json.loads(out)["rows"] == 200
 
 
-def test_rows_stay_out_of_a_page_from_the_command_line(covary_command, table, tmp_path):
+def test_the_command_line_excludes_rows(covary_command, table, tmp_path):
     table.to_csv(tmp_path / "t.csv", index=False)
     path = tmp_path / "out.html"
     code, _, _ = covary_command("search", tmp_path / "t.csv", "--report", path, "--no-rows")
@@ -293,7 +293,7 @@ def test_rows_stay_out_of_a_page_from_the_command_line(covary_command, table, tm
     assert data_of(path.read_text(encoding="utf-8"))["points"] == {}
     code, _, err = covary_command("search", tmp_path / "t.csv", "--no-rows")
     assert code == 2
-    assert "--no-rows is about the page: add --report FILE.html" in err
+    assert "--no-rows applies to the page: add --report FILE.html" in err
 
 
 # ---------------------------------------------------------------- from a run file
@@ -301,7 +301,7 @@ def test_rows_stay_out_of_a_page_from_the_command_line(covary_command, table, tm
 
 @pytest.fixture
 def run(covary_command, table, tmp_path):
-    """A finished search: its table, its run file, and the page it wrote itself."""
+    """A finished search: its table, its run file, and the page that it wrote."""
     table.to_csv(tmp_path / "t.csv", index=False)
     arguments = ["--permutations", 19, "--run", tmp_path / "t.covary"]
     arguments += ["--report", tmp_path / "own.html"]
@@ -309,19 +309,19 @@ def run(covary_command, table, tmp_path):
     return tmp_path
 
 
-def told(page):
-    """What is on a page, but for when it was searched and written."""
+def without_times(page):
+    """A page without the times of the search and of the report."""
     text = page.read_text(encoding="utf-8")
     return re.sub(r"<dt>(Searched|Written)</dt><dd>.*?</dd>", "", text)
 
 
-def test_a_page_from_a_run_file_is_the_one_of_the_search(covary_command, run):
+def test_a_page_from_a_run_file_equals_that_of_the_search(covary_command, run):
     before = (run / "t.covary").read_bytes()
     code, out, _ = covary_command("report", run / "t.covary", "-o", run / "out.html")
     assert code == 0
     assert "scored sets (uds-chance, beam, 200 rows)" in out
     assert f"report: {run / 'out.html'}" in out.replace("\n", "")
-    assert told(run / "out.html") == told(run / "own.html")
+    assert without_times(run / "out.html") == without_times(run / "own.html")
     assert (run / "t.covary").read_bytes() == before
     assert sorted(os.listdir(run)) == ["out.html", "own.html", "t.covary", "t.csv"]
 
@@ -344,32 +344,32 @@ def test_all_kinds_of_runs_have_a_page(covary_command, table, tmp_path, options)
     assert covary_command("search", tmp_path / "t.csv", *options, *kept)[0] == 0
     code, _, _ = covary_command("report", tmp_path / "t.covary", "-o", tmp_path / "out.html")
     assert code == 0
-    assert told(tmp_path / "out.html") == told(tmp_path / "own.html")
+    assert without_times(tmp_path / "out.html") == without_times(tmp_path / "own.html")
 
 
-def test_a_table_that_has_moved_is_found_beside_the_run_file_or_named(covary_command, run):
+def test_a_moved_table_is_found_beside_the_run_file_or_given(covary_command, run):
     there = run / "elsewhere"
     there.mkdir()
     for name in ("t.csv", "t.covary"):
         (run / name).rename(there / name)
     assert covary_command("report", there / "t.covary", "-o", run / "out.html")[0] == 0
-    assert told(run / "out.html") == told(run / "own.html")
+    assert without_times(run / "out.html") == without_times(run / "own.html")
     (there / "t.csv").rename(run / "renamed.csv")
     code, _, err = covary_command("report", there / "t.covary", "-o", run / "out.html")
     assert code == 1
-    assert "holds scores, not the table" in err
+    assert "contains scores but not the table" in err
     assert "--table FILE" in err
-    named = ["--table", run / "renamed.csv", "--title", "What varies together in t.csv"]
+    named = ["--table", run / "renamed.csv", "--title", "Dependent columns in t.csv"]
     assert covary_command("report", there / "t.covary", "-o", run / "out.html", *named)[0] == 0
-    assert told(run / "out.html") == told(run / "own.html")
+    assert without_times(run / "out.html") == without_times(run / "own.html")
 
 
 def test_another_table_is_refused(covary_command, table, run):
     table.assign(x=0.5 - table["x"]).to_csv(run / "t.csv", index=False)
     code, _, err = covary_command("report", run / "t.covary", "-o", run / "out.html")
     assert code == 1
-    assert "t.csv is not what" in err
-    assert "its column 'x' holds other values; say which file is: --table FILE" in err
+    assert "t.csv is not the table of" in err
+    assert "its column 'x' holds other values; pass the right file with --table FILE" in err
     table.drop(columns="noise").to_csv(run / "t.csv", index=False)
     code, _, err = covary_command("report", run / "t.covary", "-o", run / "out.html")
     assert code == 1
@@ -377,12 +377,12 @@ def test_another_table_is_refused(covary_command, table, run):
     assert not (run / "out.html").exists()
 
 
-def test_a_run_of_a_table_in_memory_asks_for_the_file(covary_command, table, tmp_path):
+def test_a_run_of_a_table_in_memory_needs_a_file(covary_command, table, tmp_path):
     path = tmp_path / "t.covary"
     covary.search(table[["x", "square"]], run=path)
     code, _, err = covary_command("report", path)
     assert code == 1
-    assert "it was a table in memory; say which file has it: --table FILE" in err
+    assert "the table was in memory: pass the file of the table with --table FILE" in err
     table.to_parquet(tmp_path / "t.parquet")
     page = ["-o", tmp_path / "out.html", "--table", tmp_path / "t.parquet"]
     assert covary_command("report", path, *page)[0] == 0
@@ -391,13 +391,13 @@ def test_a_run_of_a_table_in_memory_asks_for_the_file(covary_command, table, tmp
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "there is no run file of that name"),
-        (b"", "there is no run file of that name"),
+        (None, "there is no such run file"),
+        (b"", "there is no such run file"),
         (b"x,y\n1,2\n", "is not a run file of covary"),
         (b"SQLite format 3\0" + bytes(5000), "is not a run file of covary"),
     ],
 )
-def test_what_is_no_run_file_is_refused(covary_command, tmp_path, content, message):
+def test_other_files_are_not_accepted_as_run_files(covary_command, tmp_path, content, message):
     path = tmp_path / "t.covary"
     if content is not None:
         path.write_bytes(content)
@@ -411,20 +411,20 @@ def test_what_is_no_run_file_is_refused(covary_command, tmp_path, content, messa
     ("name", "value", "message"),
     [
         ("measure", '"udz"', "no measure"),
-        ("measure", "7", "does not say what was searched"),
-        ("measure_parameters", "[]", "does not say what was searched"),
+        ("measure", "7", "does not describe a search"),
+        ("measure_parameters", "[]", "does not describe a search"),
         ("strategy_parameters", '{"beam": "x"}', "beam must be"),
         ("target", '"nowhere"', "there is no column 'nowhere'"),
-        ("tests", "[]", "does not say what was tested"),
-        ("top", '"many"', "does not say what was searched"),
-        ("top", "-1", "top must be"),
+        ("tests", "[]", "does not describe the tests"),
+        ("top", '"many"', "does not describe a search"),
+        ("top", "-1", "does not describe a search"),
         ("left_out", '[[1], "x", {"a": 1}]', ""),
         ("versions", '{"covary": "9.9"}', "was written by covary 9.9"),
         ("started", '"yesterday"', ""),
-        ("table", "[1]", "holds scores, not the table"),
+        ("table", "[1]", "contains scores but not the table"),
     ],
 )
-def test_runs_that_somebody_changed(covary_command, run, name, value, message):
+def test_changed_run_files(covary_command, run, name, value, message):
     with closing(sqlite3.connect(run / "t.covary")) as connection:
         connection.execute("UPDATE run SET value = ? WHERE name = ?", (value, name))
         connection.commit()
@@ -433,7 +433,7 @@ def test_runs_that_somebody_changed(covary_command, run, name, value, message):
     assert message in err.replace("\n", " ")
 
 
-def test_a_run_that_was_killed_half_way_has_a_page_that_says_so(covary_command, table, tmp_path):
+def test_the_page_of_a_killed_run_says_so(covary_command, table, tmp_path):
     table.to_csv(tmp_path / "t.csv", index=False)
     path = tmp_path / "t.covary"
     covary_command("search", tmp_path / "t.csv", "--max-size", 3, "--run", path)
@@ -446,9 +446,9 @@ def test_a_run_that_was_killed_half_way_has_a_page_that_says_so(covary_command, 
     assert code == 0
     assert "interrupted" in out
     text = page.read_text(encoding="utf-8")
-    assert "The search was interrupted, or is still under way" in text
+    assert "The search was interrupted or is still running" in text
     assert without_scripts(text).count("<tr data-columns=") == 2
-    assert len(figures_of(text)["heatmap"]["data"]["values"]) == 4  # two pairs, both ways
+    assert len(figures_of(text)["heatmap"]["data"]["values"]) == 4  # two pairs, each twice
 
 
 def test_a_run_without_a_single_score_has_a_page(covary_command, table, tmp_path):
@@ -464,20 +464,20 @@ def test_a_run_without_a_single_score_has_a_page(covary_command, table, tmp_path
     assert "The search was interrupted" in (tmp_path / "out.html").read_text(encoding="utf-8")
 
 
-def test_a_run_whose_tests_were_killed_has_a_page_that_says_so(covary_command, run):
+def test_the_page_of_a_run_with_incomplete_tests_says_so(covary_command, run):
     with closing(sqlite3.connect(run / "t.covary")) as connection:
         connection.execute("DELETE FROM shuffled WHERE number > 3")
         connection.execute("DELETE FROM run WHERE name = 'finished'")
         connection.commit()
     assert covary_command("report", run / "t.covary", "-o", run / "out.html")[0] == 0
     text = (run / "out.html").read_text(encoding="utf-8")
-    assert "Testing was interrupted" in text
-    assert "Not tested to the end" in text
-    assert "<dt>Corrected</dt><dd>not yet</dd>" in text
+    assert "The tests were interrupted" in text
+    assert "The tests are incomplete" in text
+    assert "<dt>Correction</dt><dd>not yet computed</dd>" in text
     assert "null1" in figures_of(text)
 
 
-def test_the_page_goes_where_one_is_unless_told(covary_command, run, monkeypatch):
+def test_the_default_page_is_in_the_working_directory(covary_command, run, monkeypatch):
     monkeypatch.chdir(run)
     code, out, _ = covary_command("report", run / "t.covary")
     assert code == 0
@@ -485,7 +485,7 @@ def test_the_page_goes_where_one_is_unless_told(covary_command, run, monkeypatch
     assert (run / "t.html").exists()
 
 
-# ---------------------------------------------------------------- tables of all kinds
+# ---------------------------------------------------------------- kinds of tables
 
 
 @pytest.mark.parametrize("unit", [1e300, 1e-300, 2.0**60])
@@ -513,10 +513,10 @@ def test_categories_keep_their_order(tmp_path):
             for encoding in layer["encoding"].values()
             if isinstance(encoding, dict) and encoding.get("type") == "ordinal"
         ]
-        assert sorts in ([words], [words[::-1]])  # across, or upwards
+        assert sorts in ([words], [words[::-1]])  # horizontal or vertical
 
 
-def test_a_curve_goes_through_its_points_wherever_they_are():
+def test_a_curve_has_the_range_of_its_points():
     x = np.arange(200, dtype=np.int64)
     frame = pd.DataFrame({"a": 2**60 + x * 1000, "b": 1.7e9 + x})
     for columns in (["a", "b"], ["b", "a"]):
@@ -531,13 +531,13 @@ def test_a_curve_goes_through_its_points_wherever_they_are():
             field = next(title["field"] for title in titles if "title" in title)
             points = [row[field] for row in rows_of(figure, figure)]
             along = [point[axis] for point in curve]
-            reach = max(points) - min(points)
-            assert min(along) == pytest.approx(min(points), abs=reach / 100)
-            assert max(along) == pytest.approx(max(points), abs=reach / 100)
+            tolerance = (max(points) - min(points)) / 100
+            assert min(along) == pytest.approx(min(points), abs=tolerance)
+            assert max(along) == pytest.approx(max(points), abs=tolerance)
             assert len(set(along)) > 90
 
 
-def test_plain_dates_are_midnight_where_one_is():
+def test_dates_without_a_time_are_local_midnight():
     days = pd.date_range("2020-01-01", periods=200).date
     frame = pd.DataFrame({"day": pd.array(days, dtype="object"), "n": np.arange(200.0)})
     with warnings.catch_warnings():
@@ -547,7 +547,7 @@ def test_plain_dates_are_midnight_where_one_is():
     assert min(cells) == "2020-01-01T00:00:00"
 
 
-def test_what_a_clock_showed_is_what_is_shown():
+def test_times_are_shown_in_their_own_time_zone():
     moments = pd.date_range("2020-01-01 12:00", periods=200, freq="D", tz="America/Los_Angeles")
     frame = pd.DataFrame({"when": moments, "n": np.arange(200.0)})
     figure = covary.search(frame)[0].plot.projections().to_dict()
@@ -559,10 +559,10 @@ def test_what_a_clock_showed_is_what_is_shown():
 def test_short_durations_have_bins(unit):
     waits = pd.Series(np.arange(700)).astype(f"timedelta64[{unit}]")
     (column,) = read_table(pd.DataFrame({"wait": waits})).columns
-    assert 10 <= len(binned(column).ends) <= 23
+    assert 10 <= len(round_bins(column).ends) <= 23
 
 
-def test_a_measure_below_zero_has_shades_from_zero():
+def test_the_colours_of_negative_scores_start_at_zero():
     x = np.random.default_rng(0).normal(size=(100, 3))
     figure = covary.search(x, measure="xi").plot.heatmap().to_dict()
     low, high = figure["layer"][0]["encoding"]["color"]["scale"]["domain"]
@@ -573,7 +573,7 @@ def test_a_measure_below_zero_has_shades_from_zero():
 # ---------------------------------------------------------------- more without rows
 
 
-def test_neither_words_nor_whole_numbers_are_told_without_rows(tmp_path):
+def test_a_page_without_rows_contains_no_text_and_no_whole_numbers(tmp_path):
     rng = np.random.default_rng(0)
     age = rng.integers(18, 95, 300)
     frame = pd.DataFrame(
@@ -593,8 +593,8 @@ def test_neither_words_nor_whole_numbers_are_told_without_rows(tmp_path):
     text = path.read_text(encoding="utf-8")
     assert "Dr. Meier" not in text
     assert "phone (text)" in text
-    told = texts(data_of(text)["figures"])
-    numbers = {number for number in told if isinstance(number, int | float)}
+    values = leaves(data_of(text)["figures"])
+    numbers = {value for value in values if isinstance(value, int | float)}
     assert not numbers & set(frame["income"].tolist())
     assert not numbers & {float(each) for each in frame["id"].tolist()}
     for cuts in re.findall(r"best cut at ([^<;]*)", text):
@@ -602,10 +602,10 @@ def test_neither_words_nor_whole_numbers_are_told_without_rows(tmp_path):
             assert cut == "..." or not float(cut).is_integer()
 
 
-# ---------------------------------------------------------------- nothing is lost
+# ---------------------------------------------------------------- writing files
 
 
-def test_a_page_takes_the_place_of_nothing_it_is_about(covary_command, run, monkeypatch):
+def test_a_page_does_not_overwrite_its_sources(covary_command, run, monkeypatch):
     monkeypatch.chdir(run)
     before = {name: (run / name).read_bytes() for name in ("t.covary", "t.csv")}
     os.symlink(run / "t.covary", run / "link.html")
@@ -620,7 +620,7 @@ def test_a_page_takes_the_place_of_nothing_it_is_about(covary_command, run, monk
     for arguments in attempts:
         code, _, err = covary_command(*arguments)
         assert code == 1
-        assert "name another file for it" in err or "name it FILE.html" in err
+        assert "the report would overwrite" in err or "ends in .html" in err
     assert {name: (run / name).read_bytes() for name in before} == before
 
 
@@ -630,28 +630,30 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_search(
 ):
     monkeypatch.chdir(tmp_path)
     table.to_csv("t.csv", index=False)
-    monkeypatch.setattr("covary.searching.Search.run", lambda *_: pytest.fail("searched first"))
+    monkeypatch.setattr(
+        "covary.searching.run.Search.run", lambda *_: pytest.fail("searched first")
+    )
     code, _, err = covary_command("search", "t.csv", "--report", page)
     assert code == 1
     assert "cannot write" in err
 
 
-def test_an_interrupt_while_the_page_is_written_loses_only_the_page(
+def test_an_interrupt_during_writing_loses_only_the_page(
     covary_command, table, tmp_path, monkeypatch
 ):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("covary.results.SearchResult.report", interrupted)
+    monkeypatch.setattr("covary.results.search.SearchResult.report", interrupted)
     table.to_csv(tmp_path / "t.csv", index=False)
     kept = ["--run", tmp_path / "t.covary", "--report", tmp_path / "out.html"]
     code, out, err = covary_command("search", tmp_path / "t.csv", *kept)
     assert code == 130
     assert "x, square" in out
-    assert "interrupted before the page was written; covary report" in err
+    assert "interrupted before the page was written; `covary report" in err
 
 
-def test_a_page_goes_through_a_link_and_into_a_pipe(table, tmp_path):
+def test_a_page_can_be_written_to_a_link_or_a_device(table, tmp_path):
     found = covary.search(table[["x", "square"]])
     (tmp_path / "real.html").write_text("before")
     os.symlink(tmp_path / "real.html", tmp_path / "link.html")
@@ -674,7 +676,7 @@ covary.search(sys.argv[1], max_size=3, run=sys.argv[2], on_progress=stop)
 
 
 @pytest.mark.parametrize("writable", [True, False])
-def test_a_killed_run_is_read_as_it_is(covary_command, tmp_path, writable):
+def test_a_report_does_not_change_a_killed_run(covary_command, tmp_path, writable):
     rng = np.random.default_rng(0)
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -696,14 +698,14 @@ def test_a_killed_run_is_read_as_it_is(covary_command, tmp_path, writable):
     assert code == 0
     assert "interrupted" in out
     text = (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert "The search was interrupted, or is still under way" in text
+    assert "The search was interrupted or is still running" in text
     assert len(figures_of(text)["heatmap"]["data"]["values"]) == 12 * 11
     left = {name: (folder / name).read_bytes() for name in os.listdir(folder)}
-    same = set(before) - {"t.covary-shm"}  # where SQLite notes who is reading
+    same = set(before) - {"t.covary-shm"}  # SQLite keeps its readers there
     assert {name: left[name] for name in same} == {name: before[name] for name in same}
 
 
-def test_a_run_killed_while_sifting_says_so(covary_command, table, tmp_path):
+def test_the_page_of_a_run_killed_while_sifting_says_so(covary_command, table, tmp_path):
     table.to_csv(tmp_path / "t.csv", index=False)
     path = tmp_path / "t.covary"
     covary_command("search", tmp_path / "t.csv", "--sift", "--run", path)
@@ -714,11 +716,11 @@ def test_a_run_killed_while_sifting_says_so(covary_command, table, tmp_path):
         connection.commit()
     assert covary_command("report", path, "-o", tmp_path / "out.html")[0] == 0
     text = (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert "The search was interrupted, or is still under way" in text
+    assert "The search was interrupted or is still running" in text
     assert re.search(r"<dt>Searched</dt><dd>[-0-9]+ [:0-9]+ UTC</dd>", text)
 
 
-def test_a_column_that_was_not_searched_may_hold_anything(covary_command, table, tmp_path):
+def test_columns_that_were_not_searched_are_not_checked(covary_command, table, tmp_path):
     table.assign(more=np.inf).to_csv(tmp_path / "t.csv", index=False)
     path = tmp_path / "t.covary"
     columns = ["--columns", "x,square"]
@@ -726,6 +728,6 @@ def test_a_column_that_was_not_searched_may_hold_anything(covary_command, table,
     assert covary_command("report", path, "-o", tmp_path / "out.html")[0] == 0
 
 
-def test_a_title_is_text_of_any_kind(table, tmp_path):
+def test_a_title_may_contain_any_characters(table, tmp_path):
     covary.search(table[["x", "square"]]).report(tmp_path / "out.html", title="t\udcff\x1b")
     assert "<title>t\\udcff\\x1b</title>" in (tmp_path / "out.html").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Run files: killed, interrupted, damaged, crowded or taken for another search's."""
+"""Run files: searches that are killed or interrupted, damaged files, files of other searches."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ import pytest
 
 from covary import api
 from covary.cli.main import _run
+from covary.engines import Session
 from covary.errors import RunError
-from covary.runs import Description, RunFile
+from covary.runs import RunDescription, RunFile
 
-PATIENCE = 60  # seconds after which a process that should have ended is given up
+TIMEOUT = 60  # seconds after which a process counts as hanging
 
 
 def dependent_table(path, rows, columns, seed=0):
@@ -52,7 +53,7 @@ def covary(*arguments):
 
 
 def start(*arguments):
-    """Start the command line in a process group of its own."""
+    """Start the command line in its own process group."""
     return subprocess.Popen(
         [sys.executable, "-m", "covary", *map(str, arguments)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -61,16 +62,16 @@ def start(*arguments):
 
 def run_to_the_end(*arguments):
     process = start(*arguments)
-    out, err = process.communicate(timeout=PATIENCE)
+    out, err = process.communicate(timeout=TIMEOUT)
     return process.returncode, out, err
 
 
-TESTED = ("permutations", "increments", "shuffled")
-TABLES = ("run", "columns", "candidates", "subspaces", *TESTED)
+TEST_TABLES = ("permutations", "increments", "shuffled")
+TABLES = ("run", "columns", "candidates", "subspaces", *TEST_TABLES)
 
 
 def contents(path):
-    """Return every row of a run file but the time stamps; not to be told that it was read."""
+    """Return every row of a run file except the times. The file is copied, not opened."""
     copy = Path(path).with_name("contents-of-" + Path(path).name)
     for suffix in ("", "-wal"):
         if os.path.exists(f"{path}{suffix}"):
@@ -85,6 +86,12 @@ def contents(path):
     return rows
 
 
+def contents_without_source(path):
+    """Return `contents` without the path of the table."""
+    rows = contents(path)
+    return {**rows, "run": [row for row in rows["run"] if row[0] != "table"]}
+
+
 def n_candidates(path):
     try:
         return len(contents(path)["candidates"])
@@ -92,17 +99,17 @@ def n_candidates(path):
         return 0
 
 
-def change(path, *statements):
+def execute(path, *statements):
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)
 
 
-def traces(path):
+def auxiliary_files(path):
     return [suffix for suffix in ("-wal", "-shm", "-journal") if os.path.exists(f"{path}{suffix}")]
 
 
-def assert_refused(answer, *words):
+def assert_error(answer, *words):
     code, out, err = answer
     assert code == 1
     assert out == ""
@@ -113,9 +120,15 @@ def assert_refused(answer, *words):
         assert word in err
 
 
+def describe(parameters=None, **options):
+    """Return the description of a search of a table with one column."""
+    parameters = {"measure": "uds"} if parameters is None else parameters
+    return RunDescription(parameters, 3, [("a", "0")], {"covary": "0"}, (0.0, 1.0), **options)
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """A beam search of a moment: how to run it, what it prints, its finished run file."""
+    """A short beam search: its command, its output and its finished run file."""
     folder = tmp_path_factory.mktemp("small")
     table = dependent_table(folder / "table.csv", 150, 7)
     search = ["search", table, "--max-size", "4", "--jobs", "1", "--json", "--resume", "--run"]
@@ -129,14 +142,14 @@ def small(tmp_path_factory):
 
 @pytest.fixture
 def run(small, tmp_path):
-    """A copy of the finished run file, to be spoiled."""
+    """A copy of the finished run file that a test may damage."""
     return Path(shutil.copy(small.path, tmp_path / "run.covary"))
 
 
 @pytest.fixture
 def half(run):
-    """A run file of which every second candidate is not there yet."""
-    change(
+    """A run file without every second candidate."""
+    execute(
         run,
         "DELETE FROM candidates WHERE number % 2 = 1",
         "DELETE FROM subspaces",
@@ -150,12 +163,12 @@ def assert_resumes(small, path):
     assert contents(path) == small.rows
 
 
-# ---------------------------------------------------------------- killed
+# ---------------------------------------------------------------- killed searches
 
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory):
-    """A search of some seconds, and what it finds undisturbed."""
+    """A search of some seconds: its command and its output if nothing disturbs it."""
     folder = tmp_path_factory.mktemp("big")
     table = dependent_table(folder / "table.csv", 1500, 25, seed=1)
     search = [
@@ -175,30 +188,39 @@ def big(tmp_path_factory):
     return SimpleNamespace(table=table, search=search, path=path, out=out, rows=contents(path))
 
 
-def kill_and_resume(folder, search, moments):
-    """Kill a search at moments (1 is its length), resume it, compare with the undisturbed one.
+def kill_and_resume(folder, search, fractions):
+    """Kill a search several times, resume it and compare it with an undisturbed one.
 
-    Every other time it is killed as soon as it has written scores: clocks tell little about a
-    machine that others use too. Return how many kills came before its end, and how many of them
-    in the middle of the scoring.
+    Every other time it is killed as soon as it has written scores. The other kills come after a
+    fraction of its duration, which can also be before the first score.
+
+    Parameters
+    ----------
+    folder : a folder for the files
+    search : the options of the search
+    fractions : when to kill it, as fractions of the duration of the search
+
+    Returns
+    -------
+    The number of kills before the end, and the number of kills while sets were scored.
     """
     table = dependent_table(folder / "table.csv", 1500, 25, seed=1)
     search = ["search", table, "--jobs", "1", "--json", "-m", "uds", *search, "--run"]
     begin = time.monotonic()
     code, undisturbed, _ = run_to_the_end(*search, folder / "undisturbed.covary")
-    length = time.monotonic() - begin
+    duration = time.monotonic() - begin
     assert code == 0
     rows = contents(folder / "undisturbed.covary")
     path = folder / "run.covary"
     counts = [0]
-    for attempt, moment in enumerate(moments):
+    for attempt, fraction in enumerate(fractions):
         process = start(*search, path, "--resume")
         begin = time.monotonic()
         while process.poll() is None:
             if attempt % 2 == 0:
-                due = n_candidates_seen(path) > counts[-1]
+                due = n_rows_on_disk(path) > counts[-1]
             else:
-                due = time.monotonic() - begin > moment * length
+                due = time.monotonic() - begin > fraction * duration
             if due:
                 process.kill()
             time.sleep(0.005)
@@ -210,46 +232,42 @@ def kill_and_resume(folder, search, moments):
     assert code == 0
     assert out == undisturbed
     assert contents(path) == rows
-    assert counts == sorted(counts), "a kill lost what an earlier one had left"
+    assert counts == sorted(counts), "a kill lost scores that had been written"
     return len(counts) - 1, sum(0 < count < len(rows["candidates"]) for count in counts)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_a_search_that_is_killed_again_and_again_ends_as_if_undisturbed(tmp_path):
+def test_a_search_that_is_killed_several_times_gives_the_same_result(tmp_path):
     search = ["--strategy", "exhaustive", "--max-size", "4"]
-    moments = np.random.default_rng(15).uniform(0, 1, 5)
-    n_kills, in_the_middle = kill_and_resume(tmp_path, search, moments)
+    fractions = np.random.default_rng(15).uniform(0, 1, 5)
+    n_kills, n_while_scoring = kill_and_resume(tmp_path, search, fractions)
     assert n_kills >= 2
-    assert in_the_middle >= 1, "this tested nothing"
+    assert n_while_scoring >= 1
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.parametrize("measure", ["uds", "uds-chance"])
 @pytest.mark.parametrize("strategy", ["exhaustive", "beam"])
-def test_a_search_that_is_killed_thirty_times_ends_as_if_undisturbed(tmp_path, strategy, measure):
-    # Many short lives: few of them come to the end.
+def test_a_search_that_is_killed_thirty_times_gives_the_same_result(tmp_path, strategy, measure):
     search = ["-m", measure, "--strategy", strategy, "--max-size", "5"]
     search += ["--beam", "2000", "--parents", "one"] if strategy == "beam" else []
-    moments = np.random.default_rng(5).uniform(0, 0.35, 30)
-    n_kills, in_the_middle = kill_and_resume(tmp_path, search, moments)
+    fractions = np.random.default_rng(5).uniform(0, 0.35, 30)
+    n_kills, n_while_scoring = kill_and_resume(tmp_path, search, fractions)
     assert n_kills >= 15
-    assert in_the_middle >= 5, "this tested little"
+    assert n_while_scoring >= 5
 
 
 KILLED_AT_EVERY_STATEMENT = """
 import os, signal, sqlite3, sys
-import covary
+import covary, numpy as np, pandas as pd
 from concurrent.futures import Future
 from contextlib import nullcontext
 from covary.engines import Engine, Session
-from covary.engines.base import timed
-from covary.measures import find_measure
-from covary.searching import plan_search
-from covary.strategies import find_strategy
+from covary.engines.base import run_timed
 
-class Here(Engine, Session):
-    # Without threads, which do not survive a fork.
+class ThisThread(Engine, Session):
+    # Threads do not survive a fork.
 
     def session(self, shared):
         self.shared = shared
@@ -257,20 +275,21 @@ class Here(Engine, Session):
 
     def submit(self, task, items):
         future = Future()
-        future.set_result(timed(task, self.shared, items))
+        future.set_result(run_timed(task, self.shared, items))
         return future
 
-table, folder = sys.argv[1:]
-covary.score(table)
-search = plan_search(
-    table, measure=find_measure("uds-chance"), strategy=find_strategy("beam", max_size=4)
-)
+path, folder = sys.argv[1:]
+values = np.loadtxt(path, delimiter=",", skiprows=1)
+table = pd.DataFrame(values, columns=[f"c{k}" for k in range(values.shape[1])])
 
-def child(most):
+def search(run=None):
+    covary.search(table, max_size=4, engine=ThisThread(1), run=run, resume=run is not None)
+
+def search_and_kill(n_statements):
     connect = sqlite3.connect
     def watched(*arguments, **options):
         connection = connect(*arguments, **options)
-        left = most
+        left = n_statements
         def count(statement):
             nonlocal left
             left -= 1
@@ -279,55 +298,55 @@ def child(most):
         connection.set_trace_callback(count)
         return connection
     sqlite3.connect = watched
-    with search.kept_in(os.path.join(folder, f"{most}.covary"), resume=True) as kept:
-        search.run(Here(1), kept)
+    search(os.path.join(folder, f"{n_statements}.covary"))
 
-for most in [*range(30), *range(30, 500, 3)]:
+search()
+for n_statements in [*range(30), *range(30, 500, 3)]:
     process = os.fork()
     if process == 0:
         try:
-            child(most)
+            search_and_kill(n_statements)
             os._exit(0)
         finally:
             os._exit(1)
     status = os.waitpid(process, 0)[1]
     if not os.WIFSIGNALED(status):
         sys.exit(status != 0)
-    print(most)
+    print(n_statements)
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_killed_at_any_statement_a_run_file_can_be_resumed(tmp_path):
+def test_a_search_that_is_killed_at_any_statement_can_be_resumed(tmp_path):
     table = dependent_table(tmp_path / "table.csv", 120, 4)
     script = subprocess.run(
         [sys.executable, "-c", KILLED_AT_EVERY_STATEMENT, table, tmp_path],
-        capture_output=True, text=True, check=True, timeout=PATIENCE,
+        capture_output=True, text=True, check=True, timeout=TIMEOUT,
     )  # fmt: skip
     killed_at = script.stdout.split()
     assert len(killed_at) > 30
     search = ["search", table, "--max-size", "4", "--jobs", "1", "--json", "--resume", "--run"]
     code, out, _ = covary(*search, tmp_path / "undisturbed.covary")
     assert code == 0
-    rows = contents(tmp_path / "undisturbed.covary")
-    there = set()
+    rows = contents_without_source(tmp_path / "undisturbed.covary")
+    numbers_of_candidates = set()
     for statement in killed_at:
         path = tmp_path / f"{statement}.covary"
-        there.add(n_candidates(path))
+        numbers_of_candidates.add(n_candidates(path))
         assert covary(*search, path) == (0, out, ""), f"killed at statement {statement}"
-        assert contents(path) == rows, f"killed at statement {statement}"
-    assert 0 in there
-    assert max(there) == 11
+        assert contents_without_source(path) == rows, f"killed at statement {statement}"
+    assert 0 in numbers_of_candidates
+    assert max(numbers_of_candidates) == 11
 
 
-def test_a_log_without_its_run_file_does_no_harm(small, half, tmp_path):
+def test_a_write_ahead_log_without_its_run_file_is_harmless(small, half, tmp_path):
     with contextlib.closing(sqlite3.connect(half, isolation_level=None)) as connection:
         connection.execute("UPDATE candidates SET score = 1")
         shutil.copy(f"{half}-wal", tmp_path / "new.covary-wal")
     assert_resumes(small, tmp_path / "new.covary")
 
 
-# ---------------------------------------------------------------- another search
+# ---------------------------------------------------------------- files of another search
 
 OTHER_PARAMETERS = [
     (["--max-size", "3"], "max_size is 4 there and 3 here"),
@@ -344,18 +363,18 @@ OTHER_PARAMETERS = [
 
 
 @pytest.mark.parametrize(("more", "difference"), OTHER_PARAMETERS)
-def test_other_parameters_are_refused_and_named(small, half, more, difference):
+def test_other_parameters_are_an_error_that_names_them(small, half, more, difference):
     before = half.read_bytes()
-    assert_refused(covary(*small.search, half, *more), str(half), "another search", difference)
+    assert_error(covary(*small.search, half, *more), str(half), "another search", difference)
     assert half.read_bytes() == before
-    assert traces(half) == []
+    assert auxiliary_files(half) == []
     assert_resumes(small, half)
 
 
-def test_another_strategy_that_counts_its_sets_is_refused_in_one_line(small, half):
+def test_another_strategy_is_an_error_in_one_line(small, half):
     before = half.read_bytes()
     answer = covary(*small.search, half, "--strategy", "exhaustive")
-    assert_refused(answer, "strategy is beam there and exhaustive here")
+    assert_error(answer, "strategy is beam there and exhaustive here")
     assert half.read_bytes() == before
 
 
@@ -413,26 +432,28 @@ OTHER_TABLES = [
 
 
 @pytest.mark.parametrize(("changed", "difference"), OTHER_TABLES)
-def test_another_table_is_refused_and_named(small, half, tmp_path, changed, difference):
+def test_another_table_is_an_error_that_names_the_difference(
+    small, half, tmp_path, changed, difference
+):
     cells = np.array([line.split(",") for line in small.table.read_text().split()])
     other = tmp_path / "other.csv"
     other.write_text("\n".join(map(",".join, changed(cells).tolist())) + "\n")
     before = half.read_bytes()
     search = [other if word is small.table else word for word in small.search]
-    assert_refused(covary(*search, half), "another search", difference)
+    assert_error(covary(*search, half), "another search", difference)
     assert half.read_bytes() == before
-    assert traces(half) == []
+    assert auxiliary_files(half) == []
     assert_resumes(small, half)
 
 
-def test_the_same_table_in_another_file_and_notation_resumes(small, half, tmp_path):
+def test_the_same_table_in_another_file_format_can_resume(small, half, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text(small.table.read_text().replace(",", ";"))
     search = [other if word is small.table else word for word in small.search]
     assert covary(*search, half) == (0, small.out, "")
 
 
-def test_a_killed_search_is_refused_to_another_one_and_still_resumes(small, half, tmp_path):
+def test_another_search_cannot_change_the_file_of_a_killed_search(small, half, tmp_path):
     killed = tmp_path / "killed.covary"
     with contextlib.closing(sqlite3.connect(half, isolation_level=None)) as connection:
         connection.execute("DELETE FROM candidates WHERE number > 30")
@@ -440,63 +461,123 @@ def test_a_killed_search_is_refused_to_another_one_and_still_resumes(small, half
             shutil.copy(f"{half}{suffix}", f"{killed}{suffix}")
     before = contents(killed)
     assert 0 < len(before["candidates"]) <= 31
-    assert_refused(covary(*small.search, killed, "--top", "5"), "top is 100 there and 5 here")
+    assert_error(covary(*small.search, killed, "--top", "5"), "top is 100 there and 5 here")
     assert contents(killed) == before
     assert_resumes(small, killed)
 
 
-def test_a_run_of_another_version_is_refused(small, half):
-    change(half, "UPDATE run SET value = '{\"covary\": \"0.0.1\"}' WHERE name = 'versions'")
+def test_a_file_of_another_version_is_an_error(small, half):
+    execute(half, "UPDATE run SET value = '{\"covary\": \"0.0.1\"}' WHERE name = 'versions'")
     before = half.read_bytes()
-    assert_refused(covary(*small.search, half), "written by covary 0.0.1")
+    assert_error(covary(*small.search, half), "written by covary 0.0.1")
     assert half.read_bytes() == before
 
 
-# ---------------------------------------------------------------- there, or not there
+OLD_PARAMETERS = {"measure": "uds", "strategy_parameters": {"beam": 100}}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "defaults", "difference"),
+    [
+        ({**OLD_PARAMETERS, "new": 3}, {"new": 3}, ""),
+        ({**OLD_PARAMETERS, "new": 4}, {"new": 3}, "new is 3 there and 4 here"),
+        ({**OLD_PARAMETERS, "new": None}, {"new": None}, ""),
+        ({**OLD_PARAMETERS, "new": (1, 2)}, {"new": (1, 2)}, ""),
+        ({**OLD_PARAMETERS, "measure": "mac"}, {"measure": "mac"}, "measure is uds there and mac"),
+        (
+            {"measure": "uds", "strategy_parameters": {"beam": 100, "new": 3}},
+            {"strategy_parameters": {"new": 3}},
+            "",
+        ),
+        (
+            {"measure": "uds", "strategy_parameters": {"beam": 100, "new": 4}},
+            {"strategy_parameters": {"new": 3}},
+            "new is 3 there and 4 here",
+        ),
+    ],
+)
+def test_a_parameter_that_an_old_file_does_not_have_is_compared_with_its_default(
+    tmp_path, parameters, defaults, difference
+):
+    path = tmp_path / "run.covary"
+    RunFile.open(path, describe(OLD_PARAMETERS), resume=False).close()
+    new = describe(parameters, defaults=defaults)
+    with RunFile.read(path) as run:
+        assert run.difference(new).startswith(difference)
+        assert bool(run.difference(new)) == bool(difference)
+    if difference:
+        with pytest.raises(RunError, match=difference):
+            RunFile.open(path, new, resume=True)
+    else:
+        RunFile.open(path, new, resume=True).close()
+
+
+def test_an_option_that_an_old_file_does_not_have_is_compared_with_its_default(small, half):
+    execute(half, "DELETE FROM run WHERE name = 'prune'")
+    answer = covary(*small.search, half, "--prune")
+    assert_error(answer, "another search", "prune is false there and true here")
+    assert covary(*small.search, half) == (0, small.out, "")
+
+
+def test_a_missing_parameter_without_a_default_is_damage(tmp_path):
+    path = tmp_path / "run.covary"
+    RunFile.open(path, describe(OLD_PARAMETERS), resume=False).close()
+    new = describe({**OLD_PARAMETERS, "new": 3}, defaults={"other": 3})
+    with pytest.raises(RunError, match="is damaged: it does not say what was searched"):
+        RunFile.open(path, new, resume=True)
+
+
+# ---------------------------------------------------------------- existing and missing files
 
 
 def test_a_run_file_is_not_overwritten(small, run):
     search = [word for word in small.search if word != "--resume"]
-    assert_refused(covary(*search, run), str(run), "is there already", "--resume")
+    assert_error(covary(*search, run), str(run), "exists", "--resume")
     assert run.read_bytes() == small.raw
 
 
 @pytest.mark.parametrize("empty", [False, True])
-def test_resume_starts_a_run_that_is_not_there_yet(small, tmp_path, empty):
+def test_resume_creates_a_missing_run_file(small, tmp_path, empty):
     path = tmp_path / "new.covary"
     if empty:
         path.touch()
     assert_resumes(small, path)
-    assert traces(path) == []
+    assert auxiliary_files(path) == []
 
 
-def test_resume_without_run_is_misuse(small):
+def test_resume_without_run_is_a_usage_error(small):
     code, out, err = covary("search", small.table, "--resume")
     assert code == 2
     assert out == ""
     assert "--resume needs --run" in err
 
 
-def test_a_finished_run_is_not_computed_again(small, run, monkeypatch):
-    def compute(*arguments):
-        pytest.fail("computed again")
+def forbid_tasks(monkeypatch):
+    """Make every task of an engine an error."""
 
-    monkeypatch.setattr("covary.measures.strengths.StrengthScorer.score", compute)
+    def run(self, task, items):
+        pytest.fail("the engine ran a task")
+
+    monkeypatch.setattr(Session, "run", run)
+
+
+def test_a_finished_run_is_not_computed_again(small, run, monkeypatch):
+    forbid_tasks(monkeypatch)
     assert_resumes(small, run)
 
 
 @pytest.mark.parametrize("name", ["", ":memory:"])
-def test_a_name_that_sqlite_keeps_nothing_under_is_no_run_file(small, tmp_path, monkeypatch, name):
+def test_a_special_name_of_sqlite_is_an_error_or_a_file(small, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     code, _, err = covary("search", small.table, "--run", name)
     assert (code != 0 and err != "") or (tmp_path / name).is_file()
 
 
-# ---------------------------------------------------------------- damaged
+# ---------------------------------------------------------------- damaged files
 
 NESTED = "[" * 900 + "]" * 900
 
-REFUSED_DAMAGE = {
+DETECTED_DAMAGE = {
     "a dropped table": ["DROP TABLE subspaces"],
     "a renamed table": ["ALTER TABLE candidates RENAME TO candidate"],
     "an extra table": ["CREATE TABLE notes (note TEXT)"],
@@ -514,16 +595,16 @@ REFUSED_DAMAGE = {
     "another application": ["PRAGMA application_id = 17"],
     "another format": ["PRAGMA user_version = 1"],
     "no parameters": ["DELETE FROM run"],
-    "a missing parameter": ["DELETE FROM run WHERE name = 'prune'"],
+    "a missing parameter": ["DELETE FROM run WHERE name = 'measure_parameters'"],
     "a parameter that is not JSON": ["UPDATE run SET value = '{' WHERE name = 'top'"],
     "a parameter of another kind": [
         "UPDATE run SET value = '3' WHERE name = 'measure_parameters'"
     ],
     "versions of another kind": ["UPDATE run SET value = '[1]' WHERE name = 'versions'"],
     "a parameter in bytes": ["UPDATE run SET value = x'ff00fe' WHERE name = 'top'"],
-    "a parameter in parameters": [f"UPDATE run SET value = '{NESTED}' WHERE name = 'top'"],
+    "a deeply nested parameter": [f"UPDATE run SET value = '{NESTED}' WHERE name = 'top'"],
     "a parameter with many digits": [f"UPDATE run SET value = '{'1' * 9999}' WHERE name = 'top'"],
-    "a parameter that steers a terminal": [
+    "a parameter with control characters": [
         "UPDATE run SET value = '\"\\u001b[31m\\n\"' WHERE name = 'measure'"
     ],
     "no columns": ["DELETE FROM columns"],
@@ -549,7 +630,7 @@ REFUSED_DAMAGE = {
         "PRAGMA writable_schema = ON",
         "UPDATE sqlite_master SET sql = replace(sql, 'score REAL', 'score REAL NOT NULL')",
     ],
-    "tables in each other's place": [
+    "two swapped tables": [
         "PRAGMA writable_schema = ON",
         "UPDATE sqlite_master SET rootpage = (SELECT sum(rootpage) FROM sqlite_master "
         "WHERE name IN ('candidates', 'subspaces')) - rootpage "
@@ -558,31 +639,31 @@ REFUSED_DAMAGE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("statements", REFUSED_DAMAGE.values(), ids=REFUSED_DAMAGE)
-def test_a_damaged_run_file_is_refused_and_left_alone(small, run, statements):
-    change(run, *statements)
+@pytest.mark.parametrize("statements", DETECTED_DAMAGE.values(), ids=DETECTED_DAMAGE)
+def test_a_damaged_run_file_is_an_error_and_is_not_changed(small, run, statements):
+    execute(run, *statements)
     before = run.read_bytes()
-    assert_refused(covary(*small.search, run), str(run))
+    assert_error(covary(*small.search, run), str(run))
     assert run.read_bytes() == before
-    assert traces(run) == []
+    assert auxiliary_files(run) == []
 
 
 @pytest.mark.parametrize("score", ["9e999", "-9e999", "1e300", "4.6e18"])
 @pytest.mark.parametrize("as_json", [True, False])
-def test_a_score_that_no_score_can_be_is_refused(small, run, score, as_json):
-    change(run, f"UPDATE candidates SET score = {score} WHERE number = 3")
+def test_an_impossible_score_is_an_error(small, run, score, as_json):
+    execute(run, f"UPDATE candidates SET score = {score} WHERE number = 3")
     before = run.read_bytes()
     search = [word for word in small.search if as_json or word != "--json"]
-    assert_refused(covary(*search, run), str(run), "candidate 3")
+    assert_error(covary(*search, run), str(run), "candidate 3")
     assert run.read_bytes() == before
 
 
 HARMLESS_DAMAGE = {
-    "candidates deleted here and there": ["DELETE FROM candidates WHERE number % 3 = 1"],
+    "every third candidate deleted": ["DELETE FROM candidates WHERE number % 3 = 1"],
     "candidates deleted in the middle": ["DELETE FROM candidates WHERE number BETWEEN 9 AND 40"],
     "no candidates": ["DELETE FROM candidates"],
     "a result that is wrong": ["UPDATE subspaces SET score = 2"],
-    "a result that is too long": [
+    "a result with an extra row": [
         "INSERT INTO subspaces (rank, columns, score) VALUES (999, 'nothing', 'high')"
     ],
     "no result": ["DELETE FROM subspaces"],
@@ -592,19 +673,19 @@ HARMLESS_DAMAGE = {
 
 
 @pytest.mark.parametrize("statements", HARMLESS_DAMAGE.values(), ids=HARMLESS_DAMAGE)
-def test_damage_that_does_not_matter_is_made_good(small, run, statements):
-    change(run, *statements)
+def test_harmless_damage_is_repaired(small, run, statements):
+    execute(run, *statements)
     assert_resumes(small, run)
 
 
 @pytest.mark.parametrize("number", [-1, -(2**63), 10**6, 2**63 - 1])
-def test_candidates_with_numbers_out_of_range_change_nothing(small, run, number):
-    change(run, f"INSERT INTO candidates VALUES ({number}, '[0, 1]', 0.999)")
+def test_candidates_with_numbers_out_of_range_are_ignored(small, run, number):
+    execute(run, f"INSERT INTO candidates VALUES ({number}, '[0, 1]', 0.999)")
     assert covary(*small.search, run) == (0, small.out, "")
 
 
 def text_file(path, small):
-    path.write_text("this is no run file\n" * 100)
+    path.write_text("this is not a run file\n" * 100)
 
 
 def copy_of_the_table(path, small):
@@ -623,173 +704,173 @@ def two_bytes(path, small):
     path.write_bytes(b"x\n")
 
 
-def first_words_of_sqlite(path, small):
+def first_bytes_of_sqlite(path, small):
     path.write_bytes(b"SQLite format 3\0")
 
 
 def database_of_something_else(path, small):
-    change(path, "CREATE TABLE friends (name)", "INSERT INTO friends VALUES ('Ada')")
+    execute(path, "CREATE TABLE friends (name)", "INSERT INTO friends VALUES ('Ada')")
 
 
 def other_database_with_a_log(path, small):
-    change(path, "PRAGMA journal_mode = WAL", "CREATE TABLE friends (name)")
+    execute(path, "PRAGMA journal_mode = WAL", "CREATE TABLE friends (name)")
 
 
-FOREIGN = [
+OTHER_FILES = [
     text_file,
     copy_of_the_table,
     random_bytes,
     zeros,
     two_bytes,
-    first_words_of_sqlite,
+    first_bytes_of_sqlite,
     database_of_something_else,
     other_database_with_a_log,
 ]
 
 
 @pytest.mark.parametrize("resume", [True, False])
-@pytest.mark.parametrize("make", FOREIGN)
-def test_another_kind_of_file_is_refused_and_left_alone(small, tmp_path, make, resume):
+@pytest.mark.parametrize("make", OTHER_FILES)
+def test_another_kind_of_file_is_an_error_and_is_not_changed(small, tmp_path, make, resume):
     path = tmp_path / "other.covary"
     make(path, small)
     before = path.read_bytes()
     search = [word for word in small.search if resume or word != "--resume"]
     answer = covary(*search, path)
-    assert_refused(answer, str(path))
-    assert "is not a run file of covary" in answer[2] or "is there already" in answer[2]
+    assert_error(answer, str(path))
+    assert "is not a run file of covary" in answer[2] or "exists" in answer[2]
     assert path.read_bytes() == before
-    assert traces(path) == []
+    assert auxiliary_files(path) == []
 
 
-def test_a_file_of_one_byte_is_left_alone(small, tmp_path):
+def test_a_file_of_one_byte_is_not_changed(small, tmp_path):
     path = tmp_path / "other.covary"
     path.write_bytes(b"x")
-    assert_refused(covary(*small.search, path), "is not a run file of covary")
+    assert_error(covary(*small.search, path), "is not a run file of covary")
     assert path.read_bytes() == b"x"
 
 
-def test_an_empty_database_is_a_run_that_is_not_there_yet(small, tmp_path):
+def test_an_empty_database_becomes_a_run_file(small, tmp_path):
     path = tmp_path / "empty.covary"
-    change(path, "VACUUM")
+    execute(path, "VACUUM")
     assert path.stat().st_size > 0
     assert_resumes(small, path)
 
 
-def test_the_table_is_not_its_own_run_file(small, tmp_path):
+def test_the_table_cannot_be_the_run_file(small, tmp_path):
     table = Path(shutil.copy(small.table, tmp_path))
     before = table.read_bytes()
-    assert_refused(covary("search", table, "--run", table, "--resume"), "is not a run file")
-    assert_refused(covary("search", table, "--run", table), str(table))
+    assert_error(covary("search", table, "--run", table, "--resume"), "is not a run file")
+    assert_error(covary("search", table, "--run", table), str(table))
     assert table.read_bytes() == before
 
 
 @pytest.mark.parametrize("resume", [True, False])
 @pytest.mark.parametrize("name", ["", "nowhere/run.covary", "file/run.covary", "x" * 300])
-def test_a_path_that_cannot_be_a_file_is_refused(small, tmp_path, name, resume):
+def test_a_path_that_cannot_be_a_file_is_an_error(small, tmp_path, name, resume):
     (tmp_path / "file").write_text("in the way")
     search = [word for word in small.search if resume or word != "--resume"]
-    assert_refused(covary(*search, tmp_path / name))
+    assert_error(covary(*search, tmp_path / name))
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_folder_is_not_told_to_be_resumed(small, tmp_path):
+def test_the_error_for_a_folder_does_not_suggest_to_resume(small, tmp_path):
     search = [word for word in small.search if word != "--resume"]
     _, _, err = covary(*search, tmp_path)
     assert "resume it" not in err
 
 
-def test_a_truncated_run_file_is_refused(small, run):
+def test_a_truncated_run_file_is_an_error(small, run):
     for length in [*range(2, 100, 9), 100, 512, 1024, *range(4000, len(small.raw), 991)]:
         run.write_bytes(small.raw[:length])
-        assert_refused(covary(*small.search, run), str(run))
+        assert_error(covary(*small.search, run), str(run))
         assert run.read_bytes() == small.raw[:length], length
-        assert traces(run) == []
+        assert auxiliary_files(run) == []
 
 
-def bytes_of_scores(small):
-    """Return the places in the file of the scores themselves and of the kind each is stored as."""
-    places = set()
+def score_positions(small):
+    """Return the positions in the file of the scores and of their type bytes."""
+    positions = set()
     for _, columns, score in small.rows["candidates"]:
         stored = columns.encode() + struct.pack(">d", score)
         at = small.raw.find(stored)
         while at >= 0:
-            places.update(range(at + len(columns), at + len(stored)), [at - 1])
+            positions.update(range(at + len(columns), at + len(stored)), [at - 1])
             at = small.raw.find(stored, at + 1)
-        if score in (0.0, 1.0):  # stored as nothing but their kind
-            places.update(
+        if score in (0.0, 1.0):  # stored as the type byte only
+            positions.update(
                 at - 1
                 for at in range(len(small.raw))
                 if small.raw.startswith(columns.encode(), at)
             )
-    return places
+    return positions
 
 
-def assert_flips_do_no_harm(small, run, places, seed):
-    """Flip one bit in each of the places: refused and left alone, or the right result."""
+def assert_flips_are_harmless(small, run, positions, seed):
+    """Flip one bit at each position: an error and an unchanged file, or the right result."""
     rng = np.random.default_rng(seed)
-    scores = bytes_of_scores(small)
-    refused = 0
-    for place in places:
+    scores = score_positions(small)
+    n_errors = 0
+    for position in positions:
         flipped = bytearray(small.raw)
-        flipped[place] ^= 1 << int(rng.integers(8))
-        if place in scores:
-            continue  # nobody can tell a score from another
+        flipped[position] ^= 1 << int(rng.integers(8))
+        if position in scores:
+            continue  # a wrong score cannot be detected
         run.write_bytes(flipped)
         answer = covary(*small.search, run)
         if answer[0] == 0:
-            assert answer == (0, small.out, ""), f"byte {place}"
+            assert answer == (0, small.out, ""), f"byte {position}"
         else:
-            assert_refused(answer, str(run))
-            assert run.read_bytes() == flipped, f"byte {place}"
-            refused += 1
-        assert traces(run) == []
-    return refused
+            assert_error(answer, str(run))
+            assert run.read_bytes() == flipped, f"byte {position}"
+            n_errors += 1
+        assert auxiliary_files(run) == []
+    return n_errors
 
 
-def test_a_bit_flipped_in_the_header_does_no_harm(small, run):
-    assert assert_flips_do_no_harm(small, run, range(100), seed=0) > 10
+def test_a_bit_flipped_in_the_header_is_harmless(small, run):
+    assert assert_flips_are_harmless(small, run, range(100), seed=0) > 10
 
 
-def test_a_bit_flipped_anywhere_does_no_harm(small, run):
+def test_a_bit_flipped_anywhere_is_harmless(small, run):
     filled = np.flatnonzero(np.frombuffer(small.raw, np.uint8)[4096:]) + 4096
-    places = np.random.default_rng(1).choice(filled, 200, replace=False).tolist()
-    assert assert_flips_do_no_harm(small, run, places, seed=1) > 40
+    positions = np.random.default_rng(1).choice(filled, 200, replace=False).tolist()
+    assert assert_flips_are_harmless(small, run, positions, seed=1) > 40
 
 
-def test_a_byte_of_the_schema_that_is_no_text_is_refused_in_one_line(small, run):
-    for place in range(small.raw.index(b"CREATE"), 4096, 7):
+def test_a_byte_of_the_schema_that_is_not_utf8_is_an_error_in_one_line(small, run):
+    for position in range(small.raw.index(b"CREATE"), 4096, 7):
         flipped = bytearray(small.raw)
-        flipped[place] ^= 0x80
+        flipped[position] ^= 0x80
         run.write_bytes(flipped)
-        assert_refused(covary(*small.search, run), str(run))
+        assert_error(covary(*small.search, run), str(run))
         assert run.read_bytes() == flipped
 
 
-def test_many_wrong_bytes_at_once_do_no_harm(small, run):
+def test_many_wrong_bytes_at_once_are_harmless(small, run):
     rng = np.random.default_rng(2)
-    scores = bytes_of_scores(small)
+    scores = score_positions(small)
     for _ in range(60):
-        spoiled = bytearray(small.raw)
-        for place in rng.integers(4096, len(spoiled), 20).tolist():
-            if place not in scores:
-                spoiled[place] = int(rng.integers(256))
-        run.write_bytes(spoiled)
+        damaged = bytearray(small.raw)
+        for position in rng.integers(4096, len(damaged), 20).tolist():
+            if position not in scores:
+                damaged[position] = int(rng.integers(256))
+        run.write_bytes(damaged)
         answer = covary(*small.search, run)
         if answer != (0, small.out, ""):
-            assert_refused(answer, str(run))
-            assert run.read_bytes() == spoiled
+            assert_error(answer, str(run))
+            assert run.read_bytes() == damaged
 
 
-# ---------------------------------------------------------------- no room, no right
+# ---------------------------------------------------------------- full and read-only disks
 
 
 def mounted(folder, *options):
     folder.mkdir(exist_ok=True)
     if not shutil.which("mount"):
-        pytest.skip("there is no mount here")
+        pytest.skip("needs the mount command")
     mount = subprocess.run(["mount", *options, folder], capture_output=True, text=True)
     if mount.returncode != 0:
-        pytest.skip(f"mounting is not allowed here: {mount.stderr.strip()}")
+        pytest.skip(f"needs the right to mount: {mount.stderr.strip()}")
     return folder
 
 
@@ -799,17 +880,19 @@ def unmount(folder):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """Mount a disk of so many kilobytes, or make it larger."""
+    """Mount a small disk, or change its size."""
     folder = tmp_path / "disk"
-    there = []
+    is_mounted = False
 
     def mount(kilobytes):
-        again = ["-o", f"{'remount,' if there else ''}size={kilobytes}k"]
-        there.append(mounted(folder, "-t", "tmpfs", *again, *([] if there else ["covary-test"])))
+        nonlocal is_mounted
+        options = ["-o", f"{'remount,' if is_mounted else ''}size={kilobytes}k"]
+        mounted(folder, "-t", "tmpfs", *options, *([] if is_mounted else ["covary-test"]))
+        is_mounted = True
         return folder
 
     yield mount
-    if there:
+    if is_mounted:
         unmount(folder)
 
 
@@ -820,13 +903,13 @@ def medium(tmp_path):
 
 
 @pytest.mark.parametrize("kilobytes", [4, 40, 90])
-def test_a_full_disk_is_one_line_and_the_run_goes_on_when_there_is_room(
+def test_a_full_disk_is_an_error_and_the_run_can_be_resumed(
     small_disk, medium, tmp_path, kilobytes
 ):
     code, out, _ = covary(*medium, tmp_path / "undisturbed.covary")
     assert code == 0
     path = small_disk(kilobytes) / "run.covary"
-    assert_refused(covary(*medium, path), str(path))
+    assert_error(covary(*medium, path), str(path))
     if kilobytes >= 90:
         assert n_candidates_in_place(path) > 0
     small_disk(4096)
@@ -841,40 +924,39 @@ def n_candidates_in_place(path):
 
 
 @pytest.mark.parametrize("kilobytes", [8, 40])
-def test_a_full_disk_is_not_called_a_damaged_file(small_disk, medium, kilobytes):
+def test_a_full_disk_is_not_reported_as_a_damaged_file(small_disk, medium, kilobytes):
     path = small_disk(kilobytes) / "run.covary"
-    assert_refused(covary(*medium, path), "cannot write")
-    assert_refused(covary(*medium, path), "cannot write")
+    assert_error(covary(*medium, path), "cannot write")
+    assert_error(covary(*medium, path), "cannot write")
 
 
-def test_a_read_only_folder_is_one_line(small, half, tmp_path):
+def test_a_read_only_folder_is_an_error_in_one_line(small, half, tmp_path):
     before = half.read_bytes()
-    there = tmp_path / "there"
-    there.mkdir()
-    shutil.copy(half, there / "run.covary")
-    mounted(there, "--bind", there)
+    folder = tmp_path / "read_only"
+    folder.mkdir()
+    shutil.copy(half, folder / "run.covary")
+    mounted(folder, "--bind", folder)
     try:
-        mounted(there, "-o", "remount,ro,bind")
+        mounted(folder, "-o", "remount,ro,bind")
         for name in ("run.covary", "new.covary"):
-            assert_refused(covary(*small.search, there / name), "cannot write", name)
-        assert [path.name for path in there.iterdir()] == ["run.covary"]
+            assert_error(covary(*small.search, folder / name), "cannot write", name)
+        assert [path.name for path in folder.iterdir()] == ["run.covary"]
     finally:
-        unmount(there)
-    assert (there / "run.covary").read_bytes() == before
-    assert_resumes(small, there / "run.covary")
+        unmount(folder)
+    assert (folder / "run.covary").read_bytes() == before
+    assert_resumes(small, folder / "run.covary")
 
 
-# ---------------------------------------------------------------- two at a time
+# ---------------------------------------------------------------- two searches at the same time
 
 
-def test_two_searches_may_create_a_run_file_at_the_same_time(tmp_path):
-    description = Description({"measure": "uds"}, 3, [("a", "0")], {"covary": "0"}, (0.0, 1.0))
+def test_two_searches_can_create_a_run_file_at_the_same_time(tmp_path):
     errors = []
 
     def create(path, barrier):
         barrier.wait()
         try:
-            RunFile.open(path, description, resume=True).close()
+            RunFile.open(path, describe(), resume=True).close()
         except RunError as error:
             errors.append(str(error))
 
@@ -889,29 +971,29 @@ def test_two_searches_may_create_a_run_file_at_the_same_time(tmp_path):
     assert errors == []
 
 
-def test_two_searches_may_share_a_run_file(big, tmp_path):
+def test_two_searches_can_share_a_run_file(big, tmp_path):
     path = tmp_path / "run.covary"
     search = [*big.search, "--jobs", "1", "--run", path, "--resume"]
     first = start(*search)
-    wait_until(lambda: n_candidates_seen(path) > 0, first)
+    wait_until(lambda: n_rows_on_disk(path) > 0, first)
     second = start(*search)
     for process in (first, second):
-        out, err = process.communicate(timeout=PATIENCE)
+        out, err = process.communicate(timeout=TIMEOUT)
         assert process.returncode == 0
         assert out == big.out
         assert err.count("\n") == 1, err
     assert contents(path) == big.rows
-    assert traces(path) == []
+    assert auxiliary_files(path) == []
 
 
-# ---------------------------------------------------------------- interrupted
+# ---------------------------------------------------------------- interrupted searches
 
 
-def n_candidates_seen(path, table="candidates"):
-    """Return how many candidates a run file holds that is being written."""
+def n_rows_on_disk(path, table="candidates"):
+    """Return the number of rows of a table in a run file that another process is writing."""
     log = Path(f"{path}-wal")
     if not log.exists() or log.stat().st_size == 0:
-        return 0  # being created: a reader would be in the way
+        return 0  # being created: a reader would lock it
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             return connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
@@ -919,28 +1001,28 @@ def n_candidates_seen(path, table="candidates"):
         return 0
 
 
-def wait_until(true, process):
-    give_up = time.monotonic() + PATIENCE
-    while not true():
+def wait_until(condition, process):
+    deadline = time.monotonic() + TIMEOUT
+    while not condition():
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < give_up
+        assert time.monotonic() < deadline, "the process hangs"
         time.sleep(0.02)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.parametrize("engine", ["threads", "processes"])
-def test_tests_that_are_killed_at_every_stage_end_as_if_undisturbed(small, tmp_path, engine):
+def test_tests_that_are_killed_at_every_stage_give_the_same_result(small, tmp_path, engine):
     search = ["search", small.table, "--max-size", "3", "-n", "400", "--json", "--top", "40"]
     code, undisturbed, _ = covary(*search, "--jobs", "2")
     assert code == 0
     path = tmp_path / "run.covary"
     search += ["--engine", engine, "--jobs", "1", "--run", path, "--resume"]
     seen = {}
-    for table in TESTED:
+    for table in TEST_TABLES:
         process = start(*search)
-        wait_until(lambda table=table: n_candidates_seen(path, table) > 0, process)
+        wait_until(lambda table=table: n_rows_on_disk(path, table) > 0, process)
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=PATIENCE)
+        process.communicate(timeout=TIMEOUT)
         seen[table] = len(contents(path)[table])
     code, out, _ = run_to_the_end(*search)
     assert (code, out) == (0, undisturbed)
@@ -949,7 +1031,7 @@ def test_tests_that_are_killed_at_every_stage_end_as_if_undisturbed(small, tmp_p
     assert 0 < seen["shuffled"] < len(whole["shuffled"])
 
 
-def living(group):
+def running_processes(group):
     """Return the processes of a group that have not ended."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -962,19 +1044,18 @@ def living(group):
     return found
 
 
-def interrupt(process, group, within=5):
-    """Press Ctrl-C: (what it printed, its notices); nothing of it may be left a moment later."""
-    sent = time.monotonic()
+def interrupt(process, group):
+    """Send Ctrl-C, wait until no process of the group is left, and return stdout and stderr."""
     if group:
         os.killpg(process.pid, signal.SIGINT)
     else:
         process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert time.monotonic() - sent < within
+    out, err = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 130
-    while living(process.pid) and time.monotonic() - sent < within + 5:
+    deadline = time.monotonic() + TIMEOUT
+    while running_processes(process.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert living(process.pid) == []
+    assert running_processes(process.pid) == []
     return out, err
 
 
@@ -990,10 +1071,12 @@ def interrupt(process, group, within=5):
         ("dask", True),
     ],
 )
-def test_ctrl_c_keeps_what_is_found_and_the_run_goes_on(big, tmp_path, engine, group):
+def test_ctrl_c_reports_the_best_sets_so_far_and_the_run_can_be_resumed(
+    big, tmp_path, engine, group
+):
     path = tmp_path / "run.covary"
     process = start(*big.search, "--engine", engine, "--jobs", "1", "--run", path)
-    wait_until(lambda: n_candidates_seen(path) > 0, process)
+    wait_until(lambda: n_rows_on_disk(path) > 0, process)
     out, err = interrupt(process, group)
     found = json.loads(out)
     whole = len(big.rows["candidates"])
@@ -1001,81 +1084,129 @@ def test_ctrl_c_keeps_what_is_found_and_the_run_goes_on(big, tmp_path, engine, g
     assert 0 < found["scored"] < whole
     assert found["scored"] == n_candidates(path)
     assert len(found["subspaces"]) == min(100, found["scored"])
-    notices = [line for line in err.splitlines() if "UserWarning: Port" not in line]
-    assert notices == [
-        f"covary: {whole:,} sets to score",
-        f"covary: interrupted, this is the best so far; {path} keeps it, --resume goes on",
-    ]
+    first, last = [line for line in err.splitlines() if "UserWarning: Port" not in line]
+    assert first == f"covary: {whole:,} sets to score"
+    assert last.startswith("covary: interrupted")
+    assert str(path) in last
+    assert "--resume" in last
     code, out, _ = covary(*big.search, "--jobs", "2", "--run", path, "--resume")
     assert (code, out) == (0, big.out)
     assert contents(path) == big.rows
 
 
-def test_an_interrupt_while_scores_are_written_loses_none(tmp_path, monkeypatch):
+def test_an_interrupt_while_scores_are_written_loses_no_score(tmp_path, monkeypatch):
     table = np.random.default_rng(5).normal(size=(60, 6))
     path, whole = tmp_path / "run.covary", tmp_path / "whole.covary"
     api.search(table, run=whole, max_size=2)
-    write, came = RunFile._transaction, []
+    transaction, interrupts = RunFile._transaction, []
 
     @contextlib.contextmanager
     def interrupted_once(self):
-        with write(self):
+        with transaction(self):
             yield
-            if self.unsaved and not came:
-                came.append(True)
+            if self._unwritten and not interrupts:
+                interrupts.append(True)
                 raise KeyboardInterrupt
 
     monkeypatch.setattr(RunFile, "_transaction", interrupted_once)
     with pytest.raises(KeyboardInterrupt):
         api.search(table, run=path, max_size=2)
-    assert came
+    assert interrupts
     assert contents(path)["candidates"] == contents(whole)["candidates"]
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 @pytest.mark.parametrize("engine", ["processes", "dask"])
-def test_ctrl_c_while_workers_start_is_no_traceback(big, engine):
+def test_ctrl_c_while_workers_start_gives_no_traceback(big, engine):
     for seconds in np.linspace(0, 1, 7):
         process = start(*big.search, "--engine", engine, "--jobs", "2")
-        wait_until(lambda process=process: len(living(process.pid)) > 2, process)
+        wait_until(lambda process=process: len(running_processes(process.pid)) > 2, process)
         time.sleep(seconds)
-        out, err = interrupt(process, group=True, within=20)
+        out, err = interrupt(process, group=True)
         assert '"complete": false' in out
         assert all(line.startswith("covary: ") for line in err.splitlines()), err
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 @pytest.mark.parametrize("as_json", [True, False])
-def test_ctrl_c_without_a_run_file_prints_the_best_so_far(big, as_json):
+def test_ctrl_c_without_a_run_file_prints_the_best_sets_so_far(big, as_json, monkeypatch):
+    run = Session.run
+
+    def interrupted_run(self, task, items):
+        for number, chunk in enumerate(run(self, task, items)):
+            yield chunk
+            if number == 3:
+                signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Session, "run", interrupted_run)
     search = [word for word in big.search if as_json or word != "--json"]
-    process = start(*search, "--jobs", "1")
-    notice = process.stderr.readline()
-    time.sleep(0.7)
-    assert process.poll() is None
-    out, err = interrupt(process, group=True)
-    assert notice == f"covary: {len(big.rows['candidates']):,} sets to score\n"
-    assert err == "covary: interrupted, this is the best so far\n"
+    code, out, err = covary(*search, "--jobs", "1")
+    assert code == 130
+    first, last = err.splitlines()
+    assert first == f"covary: {len(big.rows['candidates']):,} sets to score"
+    assert last.startswith("covary: interrupted")
+    assert "--resume" not in last
     if as_json:
         assert json.loads(out)["complete"] is False
+        assert 0 < json.loads(out)["scored"] < len(big.rows["candidates"])
     else:
         assert "c0" in out
         assert "interrupted" in out.splitlines()[0]
 
 
-# ---------------------------------------------------------------- what it holds
+# ---------------------------------------------------------------- content
 
 
-def test_scores_are_on_disk_before_their_batch_is_done(small, tmp_path, monkeypatch):
+def test_scores_are_on_disk_before_their_batch_is_finished(small, tmp_path, monkeypatch):
     monkeypatch.setattr("covary.runs.file.COMMIT_SECONDS", -1)
-    description = Description({"measure": "uds"}, 3, [("a", "0")], {"covary": "0"}, (0.0, 1.0))
-    run = RunFile.open(tmp_path / "run.covary", description, resume=False)
-    run.save(np.array([4]), np.array([[0, 1]], np.int32), np.array([0.5]))
+    run = RunFile.open(tmp_path / "run.covary", describe(), resume=False)
+    run.store_scores(np.array([4]), np.array([[0, 1]], np.int32), np.array([0.5]))
     assert n_candidates_in_place(tmp_path / "run.covary") == 1
     run.close()
 
 
-def test_other_ways_to_write_the_same_search_resume_it(tmp_path):
+def test_stored_values_are_read_back(tmp_path):
+    path = tmp_path / "run.covary"
+    sets = np.array([[0, 1], [0, 2], [1, 2]], np.int32)
+    run = RunFile.open(path, describe(), resume=False)
+    run.store_scores(np.array([5, 7]), sets[[0, 2]], np.array([0.5, 0.25]))
+    run.begin_tests({"permutations": 9})
+    run.store_permutations([0, 2], [0, 1], np.array([[0.1, 0.2], [0.3, 0.4]]))
+    run.store_increments({(0, 1, 2): 0.125})
+    run.store_null_search(3, 20, 0.75, [2, 0])
+    run.store_best_sets([((0, 1), 0.5), ((1, 2), 0.25)])
+    run.finish([(0.5, 0.1, 0.2, 0.3, None), (0.25, 0.4, 0.4, 0.6, 0.7)])
+    run.close()
+    nan = np.nan
+    with RunFile.read(path) as run:
+        assert run.facts()["tests"] == {"permutations": 9}
+        assert "finished" in run.facts()
+        assert np.array_equal(run.stored_scores(5, sets), [0.5, nan, 0.25], equal_nan=True)
+        assert np.array_equal(
+            run.stored_permutations(9, 2), [[0.1, 0.2], [nan, nan], [0.3, 0.4]], equal_nan=True
+        )
+        assert run.stored_increments() == {(0, 1, 2): 0.125}
+        assert run.stored_null_searches(2) == {3: (20, 0.75, [2, 0])}
+    assert contents(path)["subspaces"] == [
+        (1, "[0, 1]", 0.5, 0.5, 0.1, 0.2, 0.3, None),
+        (2, "[1, 2]", 0.25, 0.25, 0.4, 0.4, 0.6, 0.7),
+    ]
+
+
+def test_a_search_is_finished_only_after_its_tests(tmp_path):
+    path = tmp_path / "run.covary"
+    run = RunFile.open(path, describe(), resume=False)
+    run.begin_tests({"permutations": 9})
+    run.finish()
+    assert "finished" not in run.facts()
+    run.finish([(0.5, 0.1, 0.2, 0.3, None)])
+    assert "finished" in run.facts()
+    with pytest.raises(RunError, match="permutations is 9 there and 19 here"):
+        run.begin_tests({"permutations": 19})
+    run.close()
+
+
+def test_equal_values_of_other_types_can_resume(tmp_path):
     cells = np.random.default_rng(0).normal(size=(200, 3))
     cells[0] = 0.0
     cells[1, 0] = np.nan
@@ -1088,7 +1219,7 @@ def test_other_ways_to_write_the_same_search_resume_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "how",
+    "options",
     [
         ["--strategy", "beam", "--beam", "9"],
         ["--strategy", "beam", "--beam", "9", "--parents", "one"],
@@ -1105,9 +1236,9 @@ def test_other_ways_to_write_the_same_search_resume_it(tmp_path):
         ["--permutations", "70", "--measure", "uds", "--max-size", "3", "--seed", "4"],
     ],
 )
-def test_every_search_keeps_all_it_scores_and_resumes_from_any_part_of_it(small, tmp_path, how):
+def test_every_search_stores_all_scores_and_resumes_from_any_part(small, tmp_path, options):
     path = tmp_path / "run.covary"
-    search = ["search", small.table, *how, "--jobs", "2", "--json", "--run", path]
+    search = ["search", small.table, *options, "--jobs", "2", "--json", "--run", path]
     code, out, _ = covary(*search)
     assert code == 0
     whole = contents(path)
@@ -1124,12 +1255,12 @@ def test_every_search_keeps_all_it_scores_and_resumes_from_any_part_of_it(small,
     rng = np.random.default_rng(0)
     for share in (0.1, 0.5, 0.9):
         numbers = np.flatnonzero(rng.random(found["scored"]) < share).tolist()
-        change(path, f"DELETE FROM candidates WHERE number IN ({', '.join(map(str, numbers))})")
+        execute(path, f"DELETE FROM candidates WHERE number IN ({', '.join(map(str, numbers))})")
         assert n_candidates(path) == found["scored"] - len(numbers)
-        for table in TESTED:
+        for table in TEST_TABLES:
             column = "number" if table != "increments" else "columns"
-            lost = {repr(row[0]) for row in whole[table] if rng.random() < share}
-            change(path, f"DELETE FROM {table} WHERE {column} IN ({', '.join(lost)})")
+            deleted = {repr(row[0]) for row in whole[table] if rng.random() < share}
+            execute(path, f"DELETE FROM {table} WHERE {column} IN ({', '.join(deleted)})")
         code, again, _ = covary(*search, "--resume")
         assert (code, again) == (0, out)
         assert contents(path) == whole

@@ -1,4 +1,4 @@
-"""The search as a whole: nothing is scored otherwise, nothing is missed, nothing is forgotten."""
+"""The whole search: exact scores, complete candidates, ranking, results and errors."""
 
 from __future__ import annotations
 
@@ -14,41 +14,50 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from example_tables import tables
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tables import tables
 
 import covary
-from covary import SearchResult, Subspace, searching
+from covary import SearchResult, Subspace
 from covary.engines import Threads
 from covary.errors import ColumnError, ParameterError
-from covary.measures import find_measure, prefixes
+from covary.measures import find_measure
+from covary.measures.uds import prefix_scorer
 from covary.prepare import prepare
-from covary.searching import Search, plan_search
-from covary.strategies import Beam, base, exhaustive, find_strategy
+from covary.searching import run
+from covary.searching.options import SearchOptions
+from covary.searching.plan import plan_search
+from covary.searching.run import Search
+from covary.searching.strategies import Beam, base, exhaustive, find_strategy
 
 DATA = Path(__file__).parent / "data"
 MEASURES = ("uds", "uds-unregularized")
 
 
 def positions(subspace):
+    """Return the positions of the columns of a set; names are x0, x1, ..."""
     return tuple(int(name[1:]) for name in subspace.columns)
 
 
 def varying(table):
-    """Columns with more than one value, or with one and some missing cells."""
-    kinds = [set(column[~np.isnan(column)].tolist()) for column in table.T]
-    gaps = np.isnan(table).any(axis=0)
-    return [at for at, kind in enumerate(kinds) if len(kind) > 1 or (kind and gaps[at])]
+    """Return the columns with two different values, or one value and missing cells."""
+    values = [set(column[~np.isnan(column)].tolist()) for column in table.T]
+    missing = np.isnan(table).any(axis=0)
+    return [at for at, each in enumerate(values) if len(each) > 1 or (each and missing[at])]
 
 
 def as_dict(found):
+    """Return the scores of a result by the positions of the columns."""
     return {positions(subspace): subspace.score for subspace in found}
 
 
 @pytest.fixture(scope="module")
 def table():
-    """Twelve columns: four that hang together, a pair, and noise; two have gaps."""
+    """Return twelve columns: four that depend on each other, a pair, and noise.
+
+    Two columns have missing cells.
+    """
     rng = np.random.default_rng(5)
     cells = rng.normal(size=(600, 12))
     base = rng.random(600)
@@ -60,36 +69,42 @@ def table():
     return cells
 
 
-# ---------------------------------------------------------------- the authors' search
+def planned(data, measure, strategy, **options):
+    """Return the plan of a search of all columns."""
+    return plan_search(data, None, measure, strategy, SearchOptions(**options))
 
 
-def test_it_lists_the_sets_that_the_authors_list():
+# ---------------------------------------------------------------- the search of the paper
+
+
+def test_search_finds_the_sets_that_the_authors_code_finds():
     reference = json.loads((DATA / "authors_scores.json").read_text())["beam_search"]
     cells = np.loadtxt(DATA / reference["file"], delimiter=",")
     found = covary.search(cells, beam=100, top=100, measure="uds", scale=None)
     assert {positions(each) for each in found} == {tuple(c) for c, _ in reference["result"]}
-    afresh = {
+    alone = {
         columns: covary.score(cells, columns, measure="uds", scale=None)
         for columns in as_dict(found)
     }
-    assert [positions(each) for each in found] == [c for c, _ in naive.ranked(afresh)]
-    assert all(abs(each.score - afresh[positions(each)]) <= 1e-12 for each in found)
+    assert [positions(each) for each in found] == [c for c, _ in naive.ranked(alone)]
+    assert all(abs(each.score - alone[positions(each)]) <= 1e-12 for each in found)
 
 
-def test_their_ranking_is_ours_but_for_their_denominator():
-    """They divide by the entropies of all columns but the first of the *input*."""
+def test_scores_of_the_authors_code_differ_only_in_the_denominator():
+    """Their code divides by the entropies of all columns except the first of the *input*."""
     reference = json.loads((DATA / "authors_scores.json").read_text())["beam_search"]
     cells = np.loadtxt(DATA / reference["file"], delimiter=",")
     measure = covary.UDS(scale=None)
-    ready = prepare(cells)
-    weights = measure.weights(ready)
+    prepared = prepare(cells)
+    weights = measure.weights(prepared)
     for columns, theirs in reference["result"]:
-        told = measure.explain_set(ready, columns)
-        gained = told.score * sum(weights[int(name[1:])] for name in told.order[1:])
+        explanation = measure.explain_set(prepared, columns)
+        entropies = [weights[int(name[1:])] for name in explanation.order[1:]]
+        gained = explanation.score * sum(entropies)
         assert gained / sum(weights[c] for c in columns[1:]) == pytest.approx(theirs, abs=1e-9)
 
 
-# ---------------------------------------------------------------- prefix reuse
+# ---------------------------------------------------------------- shared prefixes
 
 
 @settings(max_examples=40)
@@ -99,22 +114,22 @@ def test_their_ranking_is_ours_but_for_their_denominator():
     parents=st.sampled_from(["all", "one"]),
     measure=st.sampled_from(MEASURES),
 )
-def test_reuse_changes_no_score_and_no_set(table, beam, parents, measure):
+def test_shared_prefixes_change_neither_scores_nor_sets(table, beam, parents, measure):
     found = covary.search(table, beam=beam, parents=parents, top=10**6, measure=measure)
-    afresh = naive.beam_search(
+    expected = naive.beam_search(
         varying(table),
         lambda columns: covary.score(table, columns, measure=measure),
         beam,
         max_size=5,
         all_parents=parents == "all",
     )
-    assert [(positions(each), each.score) for each in found] == naive.ranked(afresh)
-    assert found.scored == len(afresh)
+    assert [(positions(each), each.score) for each in found] == naive.ranked(expected)
+    assert found.scored == len(expected)
 
 
 @settings(max_examples=25)
 @given(table=tables(rows=(5, 80), columns=(2, 5)), measure=st.sampled_from(MEASURES))
-def test_exhaustive_search_scores_every_set_as_if_alone(table, measure):
+def test_exhaustive_search_gives_every_set_the_score_that_it_has_alone(table, measure):
     found = covary.search(table, strategy="exhaustive", top=10**6, measure=measure)
     every = [c for k in range(2, 6) for c in itertools.combinations(varying(table), k)]
     scores = {columns: covary.score(table, columns, measure=measure) for columns in every}
@@ -129,7 +144,9 @@ def test_exhaustive_search_scores_every_set_as_if_alone(table, measure):
     strategy=st.sampled_from(["beam", "exhaustive"]),
     target=st.booleans(),
 )
-def test_nothing_depends_on_where_the_work_is_cut(table, beam, measure, strategy, target):
+def test_sizes_of_batches_and_tasks_do_not_change_the_result(
+    table, beam, measure, strategy, target
+):
     options = {"measure": measure, "strategy": strategy, "top": 10**6}
     options |= {"beam": beam} if strategy == "beam" else {}
     if target:
@@ -137,35 +154,35 @@ def test_nothing_depends_on_where_the_work_is_cut(table, beam, measure, strategy
         options["target"] = 0
     whole = covary.search(table, n_jobs=1, **options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "BATCH", 5)
-        patch.setattr(prefixes, "ROWS_PER_ITEM", 3 * len(table))
-        patch.setattr(prefixes, "SETS_TO_ORDER", 2)
+        patch.setattr(base, "BATCH_SIZE", 5)
+        patch.setattr(prefix_scorer, "ROWS_PER_ITEM", 3 * len(table))
+        patch.setattr(prefix_scorer, "ORDER_BLOCK", 2)
         patch.setattr(exhaustive, "REMEMBER", 3)
         assert covary.search(table, n_jobs=3, **options) == whole
 
 
 @pytest.mark.parametrize("strategy", ["beam", "exhaustive"])
-def test_of_equal_scores_those_are_remembered_that_are_built_on(monkeypatch, strategy):
-    monkeypatch.setattr(base, "BATCH", 5)
-    built_on = []
-    original = prefixes.extend_prefixes
+def test_of_equal_scores_the_states_that_are_needed_later_are_kept(monkeypatch, strategy):
+    monkeypatch.setattr(base, "BATCH_SIZE", 5)
+    kept = []
+    original = prefix_scorer.extend_prefixes
 
     def watched(shared, items):
-        built_on.extend(item.known is not None for item in items if len(item.columns) > 1)
+        kept.extend(item.state is not None for item in items if len(item.columns) > 1)
         return original(shared, items)
 
-    monkeypatch.setattr(prefixes, "extend_prefixes", watched)
+    monkeypatch.setattr(prefix_scorer, "extend_prefixes", watched)
     noise = np.random.default_rng(0).normal(size=(2000, 9))
     options = {"beam": 12} if strategy == "beam" else {}
     found = covary.search(noise, strategy=strategy, max_size=4, measure="uds", **options)
     assert {each.score for each in found} == {0.0}
-    assert built_on
-    assert all(built_on)
+    assert kept
+    assert all(kept)
 
 
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), n_columns=st.integers(3, 6), target=st.booleans())
-def test_the_order_of_columns_that_are_alike_changes_no_score(seed, n_columns, target):
+def test_the_order_of_similar_columns_changes_no_score(seed, n_columns, target):
     rng = np.random.default_rng(seed)
     values = np.sort(rng.random(40).round(rng.integers(1, 4)))
     cells = np.column_stack([rng.permutation(values) for _ in range(n_columns)])
@@ -184,7 +201,7 @@ def test_the_order_of_columns_that_are_alike_changes_no_score(seed, n_columns, t
     assert back == as_dict(one)
 
 
-def test_copies_in_other_units_beside_others_alike_change_no_score():
+def test_the_order_of_columns_with_rescaled_copies_changes_no_score():
     rng = np.random.default_rng(0)
     for _ in range(20):
         one = (rng.permutation(25) < 22).astype(float)
@@ -196,7 +213,7 @@ def test_copies_in_other_units_beside_others_alike_change_no_score():
         assert len(scores) == 1
 
 
-def test_columns_of_equal_entropy_come_after_those_of_higher():
+def test_columns_of_equal_entropy_come_after_a_column_of_higher_entropy():
     for seed in range(8):
         rng = np.random.default_rng(seed)
         low = rng.random(300) ** 6
@@ -204,7 +221,7 @@ def test_columns_of_equal_entropy_come_after_those_of_higher():
         assert covary.explain(cells, measure="uds").order[0] == "x1"
 
 
-def test_columns_of_equal_entropy_change_nothing():
+def test_search_of_columns_of_equal_entropy_gives_the_same_scores():
     rng = np.random.default_rng(3)
     ranks = np.column_stack([rng.permutation(np.arange(200.0)) for _ in range(7)])
     ranks[:, 3] = ranks[::-1, 0]
@@ -213,33 +230,33 @@ def test_columns_of_equal_entropy_change_nothing():
         assert score == covary.score(ranks, columns, measure="uds-unregularized")
 
 
-def test_what_is_remembered_is_the_beam(table, monkeypatch):
-    measure, ready = find_measure("uds"), prepare(table)
-    scorer = measure.scorer(ready)
-    monkeypatch.setattr(type(measure), "any_scorer", lambda *_: scorer)
-    search = Search(ready, measure, Beam(max_size=3, beam=5), top=3)
-    remembered = []
-    search.run(Threads(1), on_progress=lambda *_: remembered.append(len(scorer.known)))
-    assert max(remembered) == 5
-    assert scorer.best == [], "nothing is built on the last size"
+def test_only_the_states_of_the_beam_are_kept(table, monkeypatch):
+    measure = find_measure("uds")
+    search = Search(planned(table, measure, Beam(max_size=3, beam=5), top=3))
+    scorer = measure.scorer(search.plan.prepared)
+    monkeypatch.setattr(type(measure), "scorer", lambda *_: scorer)
+    n_kept = []
+    search.run(Threads(1), on_progress=lambda *_: n_kept.append(len(scorer.states)))
+    assert max(n_kept) == 5
+    assert scorer.best == [], "no state of the largest size is kept"
 
 
 @pytest.mark.parametrize("strategy", ["beam", "exhaustive"])
-def test_a_set_whose_prefix_was_kept_costs_one_step(table, monkeypatch, strategy):
+def test_a_set_whose_prefix_was_kept_needs_one_step(table, monkeypatch, strategy):
     steps = []
-    restored = []
-    original = prefixes.extend_prefixes
+    kept = []
+    original = prefix_scorer.extend_prefixes
 
     def counted(shared, items):
-        restored.extend(item.known is not None for item in items if len(item.columns) > 1)
+        kept.extend(item.state is not None for item in items if len(item.columns) > 1)
         steps.extend(len(item.last) for item in items)
         return original(shared, items)
 
-    monkeypatch.setattr(prefixes, "extend_prefixes", counted)
+    monkeypatch.setattr(prefix_scorer, "extend_prefixes", counted)
     found = covary.search(table, strategy=strategy, max_size=4, top=5, measure="uds")
     assert sum(steps) == found.scored
-    assert restored
-    assert all(restored)
+    assert kept
+    assert all(kept)
 
 
 # ---------------------------------------------------------------- a target
@@ -252,7 +269,7 @@ def test_a_set_whose_prefix_was_kept_costs_one_step(table, monkeypatch, strategy
     regularize=st.booleans(),
     target=st.integers(0, 2),
 )
-def test_a_target_is_explained_as_much_as_it_is_naively(table, beta, regularize, target):
+def test_explained_fraction_of_a_target_is_the_naive_one(table, beta, regularize, target):
     assume(len(set(table[~np.isnan(table[:, target]), target].tolist())) > 1)
     found = covary.search(
         table,
@@ -268,30 +285,30 @@ def test_a_target_is_explained_as_much_as_it_is_naively(table, beta, regularize,
         others = [columns[at] for at in positions(each) if at != target]
         weights = [naive.entropy_weight(column, "range") for column in others]
         if len({round(weight, 9) for weight in weights}) < len(weights):
-            continue  # equal entropies: the order is not defined by them alone
-        naively = naive.explained(columns[target], others, beta, regularize)
-        assert each.score == pytest.approx(naively, abs=1e-9)
+            continue  # The paper does not define the order of columns with equal entropies.
+        expected = naive.explained(columns[target], others, beta, regularize)
+        assert each.score == pytest.approx(expected, abs=1e-9)
 
 
 @settings(max_examples=30)
 @given(table=tables(rows=(10, 60), columns=(4, 4)), regularize=st.booleans())
-def test_every_score_toward_a_target_is_the_naive_one(table, regularize):
+def test_every_score_of_a_target_scorer_is_the_naive_one(table, regularize):
     assume(len(set(table[~np.isnan(table[:, 0]), 0].tolist())) > 1)
     columns = [table[:, at].tolist() for at in range(4)]
     weights = [naive.entropy_weight(column, "range") for column in columns[1:]]
     assume(len({round(weight, 9) for weight in weights}) == 3)
-    scorer = covary.UDS(beta=5, regularize=regularize).target_scorer(prepare(table), 0)
+    scorer = covary.UDS(beta=5, regularize=regularize).scorer(prepare(table), 0)
     with Threads(1).session(scorer.shared) as session:
         for size in (1, 2, 3):
             sets = np.array(list(itertools.combinations((1, 2, 3), size)), np.int32)
             for which, scores in scorer.score(sets, session.run, remember=2):
                 for others, score in zip(sets[which].tolist(), scores, strict=True):
                     chosen = [columns[at] for at in others]
-                    naively = naive.explained(columns[0], chosen, 5, regularize)
-                    assert score == pytest.approx(naively, abs=1e-9)
+                    expected = naive.explained(columns[0], chosen, 5, regularize)
+                    assert score == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_full_list_forgets_nothing_that_belongs_to_the_result(monkeypatch):
+def test_a_small_pool_of_sets_gives_the_same_best_sets(monkeypatch):
     rng = np.random.default_rng(0)
     cells = rng.random((300, 30))
     cells[:, 0] = np.argsort(np.argsort(cells[:, 1])) >= 240
@@ -300,12 +317,12 @@ def test_a_full_list_forgets_nothing_that_belongs_to_the_result(monkeypatch):
     options = {"strategy": "exhaustive", "max_size": 4, "top": 40}
     whole = covary.search(cells, target=0, **options)
     pruned = covary.search(noise, prune=True, **options)
-    monkeypatch.setattr(searching, "POOL", 40)
+    monkeypatch.setattr(run, "POOL", 40)
     assert covary.search(cells, target=0, **options) == whole
     assert set(covary.search(noise, prune=True, **options)) <= set(pruned)
 
 
-def test_every_set_contains_the_target_and_says_more_than_its_parts(table):
+def test_every_set_contains_the_target_and_explains_more_than_its_subsets(table):
     found = covary.search(table, target=7, top=1000, measure="uds-unregularized", max_size=4)
     scores = as_dict(found)
     assert all(7 in columns for columns in scores)
@@ -314,17 +331,17 @@ def test_every_set_contains_the_target_and_says_more_than_its_parts(table):
     assert found.target == "x7"
 
 
-def test_the_columns_that_make_the_target_are_named(table):
+def test_search_finds_the_columns_that_a_target_was_made_of(table):
     assert set(covary.search(table, target=9, top=3)[0].columns) & {"x1", "x4", "x7"}
     assert covary.search(table, target="x10", max_size=2, top=1)[0].columns == ("x2", "x10")
 
 
 def test_search_and_target_give_the_same_pairs(table):
     weights = find_measure("uds").weights(prepare(table))
-    target = int(np.argmin(weights))  # the column that comes last in every order
+    target = int(np.argmin(weights))  # It comes last in every order.
     pairs = as_dict(covary.search(table, max_size=2, top=1000, measure="uds"))
-    toward = as_dict(covary.search(table, target=target, max_size=2, top=1000, measure="uds"))
-    assert toward == {columns: score for columns, score in pairs.items() if target in columns}
+    explained = as_dict(covary.search(table, target=target, max_size=2, top=1000, measure="uds"))
+    assert explained == {columns: score for columns, score in pairs.items() if target in columns}
 
 
 def test_the_target_need_not_be_among_the_columns(table):
@@ -336,7 +353,7 @@ def test_the_target_need_not_be_among_the_columns(table):
         }
 
 
-# ---------------------------------------------------------------- what is listed
+# ---------------------------------------------------------------- which sets are returned
 
 
 @settings(max_examples=40)
@@ -344,21 +361,21 @@ def test_the_target_need_not_be_among_the_columns(table):
     scores=st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75]), min_size=11, max_size=11),
     top=st.integers(1, 11),
 )
-def test_pruning_drops_sets_whose_superset_scores_as_high(scores, top):
+def test_pruning_drops_sets_with_a_superset_that_scores_as_high(scores, top):
     sets = [c for k in (2, 3, 4) for c in itertools.combinations(range(4), k)]
-    made_up = dict(zip(sets, scores, strict=True))
-    search = search_with_scores(made_up, top=top, prune=True)
-    assert search.found() == naive.ranked(naive.without_subsets(made_up))[:top]
-    assert search_with_scores(made_up, top=top).found() == naive.ranked(made_up)[:top]
+    scores_by_set = dict(zip(sets, scores, strict=True))
+    search = search_with_scores(scores_by_set, top=top, prune=True)
+    assert search.found() == naive.ranked(naive.without_subsets(scores_by_set))[:top]
+    assert search_with_scores(scores_by_set, top=top).found() == naive.ranked(scores_by_set)[:top]
 
 
-def search_with_scores(scores, **parameters):
-    """A search that has come across these sets with these scores."""
+def search_with_scores(scores, **options):
+    """Return a search whose ranking contains these sets with these scores."""
     noise = np.random.default_rng(0).random((100, 4))
-    search = Search(prepare(noise), find_measure("uds"), Beam(), **parameters)
+    search = Search(planned(noise, find_measure("uds"), Beam(), **options))
     for size in (2, 3, 4):
         sets = [columns for columns in scores if len(columns) == size]
-        search.best.add(np.array(sets, np.int32), np.array([scores[c] for c in sets]))
+        search.ranking.add(np.array(sets, np.int32), np.array([scores[c] for c in sets]))
     return search
 
 
@@ -377,44 +394,44 @@ def test_five_planted_sets_are_found_among_a_hundred_columns():
     assert set(planted) <= set(as_dict(found))
 
 
-def test_progress_tells_every_stage_from_nothing_to_all(table):
-    told = {}
+def test_progress_of_every_stage_goes_from_0_to_its_total(table):
+    events_by_stage = {}
     found = covary.search(
         table,
         max_size=4,
-        on_progress=lambda stage, *event: told.setdefault(stage, []).append(event),
+        on_progress=lambda stage, *event: events_by_stage.setdefault(stage, []).append(event),
     )
-    assert list(told) == ["pairs", "sets of 3", "sets of 4"]
-    for events in told.values():
+    assert list(events_by_stage) == ["pairs", "sets of 3", "sets of 4"]
+    for events in events_by_stage.values():
         done = [event[0] for event in events]
         assert done == sorted(done)
         assert done[0] == 0
         assert events[-1][0] == events[-1][1]
-    assert sum(events[-1][1] for events in told.values()) == found.scored
+    assert sum(events[-1][1] for events in events_by_stage.values()) == found.scored
 
 
-def test_progress_of_an_exhaustive_search_is_of_the_whole(table):
-    told = []
+def test_progress_of_an_exhaustive_search_counts_all_sizes(table):
+    events = []
     covary.search(
-        table, strategy="exhaustive", max_size=3, on_progress=lambda *event: told.append(event)
+        table, strategy="exhaustive", max_size=3, on_progress=lambda *event: events.append(event)
     )
-    assert {total for _, _, total in told} == {66 + 220}
-    done = [done for _, done, _ in told]
+    assert {total for _, _, total in events} == {66 + 220}
+    done = [done for _, done, _ in events]
     assert done == sorted(done)
     assert done[-1] == 286
 
 
-def test_the_number_of_sets_is_known_where_it_can_be(table):
-    measure = find_measure("uds")
-    every = plan_search(table, measure=measure, strategy=find_strategy("exhaustive", max_size=3))
-    assert every.n_candidates == 66 + 220
-    for target in (3, np.int64(3), "x3"):
-        assert plan_search(table, measure=measure, strategy=Beam(), target=target).target == 3
-    toward = plan_search(
-        table, measure=measure, strategy=find_strategy("exhaustive", max_size=3), target=0
-    )
-    assert toward.n_candidates == 11 + 55
-    assert plan_search(table, measure=measure, strategy=Beam()).n_candidates is None
+def test_an_exhaustive_search_knows_the_number_of_sets_in_advance(table):
+    measure, exhaustive_search = find_measure("uds"), find_strategy("exhaustive", max_size=3)
+    assert planned(table, measure, exhaustive_search).candidates.number == 66 + 220
+    with_target = planned(table, measure, exhaustive_search, target=0)
+    assert with_target.candidates.number == 11 + 55
+    assert planned(table, measure, Beam()).candidates.number is None
+
+
+@pytest.mark.parametrize("target", [3, np.int64(3), "x3"])
+def test_a_target_is_given_by_position_or_name(table, target):
+    assert planned(table, find_measure("uds"), Beam(), target=target).target == 3
 
 
 # ---------------------------------------------------------------- results
@@ -434,7 +451,7 @@ def test_a_result_is_a_sequence(found):
     assert found[0].pvalue is found[0].qvalue is found[0].family_pvalue is None
 
 
-def test_a_result_in_words(found):
+def test_a_result_as_text(found):
     lines = str(found).splitlines()
     assert lines[0] == f"the best 4 of {found.scored:,} scored sets (uds-chance, beam, 600 rows)"
     assert lines[1] == f"{found[0].score:.4f}  {', '.join(found[0].columns)}"
@@ -442,10 +459,10 @@ def test_a_result_in_words(found):
 
 
 def test_a_result_as_json(found):
-    told = json.loads(found.to_json())
-    assert told["scored"] == found.scored
-    assert told["complete"] is True
-    assert told["subspaces"][0] == {
+    document = json.loads(found.to_json())
+    assert document["scored"] == found.scored
+    assert document["complete"] is True
+    assert document["subspaces"][0] == {
         "columns": list(found[0].columns),
         "score": found[0].score,
         "pvalue": None,
@@ -454,8 +471,8 @@ def test_a_result_as_json(found):
         "increment_pvalue": None,
         "adds_nothing": None,
     }
-    assert told["tests"] is None
-    assert told["parameters"]["strategy_parameters"]["beam"] == 100
+    assert document["tests"] is None
+    assert document["parameters"]["strategy_parameters"]["beam"] == 100
 
 
 @pytest.mark.parametrize(
@@ -469,7 +486,7 @@ def test_a_result_as_json(found):
     ],
     ids=["pandas", "polars", "lazy", "pyarrow", "array"],
 )
-def test_a_result_as_the_kind_of_frame_that_came_in(table, make, kind):
+def test_to_frame_returns_the_same_kind_of_frame_as_the_input(table, make, kind):
     found = covary.search(make(table), top=3)
     frame = found.to_frame()
     assert isinstance(frame, kind)
@@ -479,7 +496,7 @@ def test_a_result_as_the_kind_of_frame_that_came_in(table, make, kind):
     assert scores == [each.score for each in found]
 
 
-def test_a_result_can_be_pickled_and_is_the_same(table):
+def test_a_pickled_result_is_equal(table):
     found = covary.search(pd.DataFrame(table), top=3)
     again = pickle.loads(pickle.dumps(found))
     assert again == found
@@ -496,49 +513,49 @@ def test_a_result_can_be_pickled_and_is_the_same(table):
     ],
     ids=["text", "numbers", "dates", "levels"],
 )
-def test_a_set_can_be_looked_up_in_the_frame_that_came_in(table, labels):
+def test_columns_of_a_set_are_labels_of_the_input_frame(table, labels):
     frame = pd.DataFrame(table, columns=labels)
     best = covary.search(frame, top=1)[0]
     part = frame[list(best.columns)]
     assert covary.score(frame, best.columns) == covary.score(part) == best.score
-    told = covary.explain(frame, best.columns)
-    assert set(told.order) == set(best.columns)
-    assert all(step.target in frame.columns for step in told.steps)
+    explanation = covary.explain(frame, best.columns)
+    assert set(explanation.order) == set(best.columns)
+    assert all(step.target in frame.columns for step in explanation.steps)
     assert json.loads(covary.search(frame, top=1).to_json())
 
 
-def test_names_cannot_steer_the_terminal(table):
+def test_column_names_cannot_send_control_codes_to_the_terminal(table):
     frame = pd.DataFrame(table[:, [1, 7]], columns=["\x1b[31mred", "two\nlines"])
-    for words in (str(covary.search(frame)), str(covary.explain(frame))):
-        assert "\x1b" not in words
-        assert "\\x1b[31mred" in words
-        assert "two\\nlines" in words
+    for text in (str(covary.search(frame)), str(covary.explain(frame))):
+        assert "\x1b" not in text
+        assert "\\x1b[31mred" in text
+        assert "two\\nlines" in text
 
 
-# ---------------------------------------------------------------- refusals and edges
+# ---------------------------------------------------------------- errors and special cases
 
 
-def test_two_columns_are_a_search_of_one_pair():
+def test_search_of_two_columns_scores_one_pair():
     x = np.random.default_rng(0).random(200)
     found = covary.search(np.column_stack([x, x]))
     assert [positions(each) for each in found] == [(0, 1)]
     assert found.scored == 1
 
 
-def test_columns_that_never_vary_are_not_searched():
+def test_constant_columns_are_not_searched():
     x = np.random.default_rng(0).random(200)
     cells = np.column_stack([np.ones(200), x, np.full(200, np.nan), x**2])
-    with pytest.warns(covary.CovaryWarning, match="never varies, .*: 'x0', 'x2'"):
+    with pytest.warns(covary.CovaryWarning, match="constant columns .*: 'x0', 'x2'"):
         found = covary.search(cells)
     assert [positions(each) for each in found] == [(1, 3)]
-    with pytest.warns(covary.CovaryWarning, match="never varies"):
+    with pytest.warns(covary.CovaryWarning, match="constant columns"):
         nothing = covary.search(cells[:, :3])
     assert (len(nothing), nothing.scored) == (0, 0)
-    with pytest.raises(ColumnError, match="'x0' never varies: there is nothing to explain"):
+    with pytest.raises(ColumnError, match="'x0' is constant: there is nothing to explain"):
         covary.search(cells, target="x0")
 
 
-def test_a_column_that_is_left_whole_adds_nothing_to_a_target():
+def test_no_set_explains_a_target_as_well_as_its_subset():
     rng = np.random.default_rng(8)
     for _ in range(20):
         x = rng.gamma(2.0, size=500)
@@ -552,13 +569,13 @@ def test_a_column_that_is_left_whole_adds_nothing_to_a_target():
         assert near == []
 
 
-def test_a_text_target_is_said_to_be_text(table):
+def test_a_text_target_is_an_error(table):
     frame = pd.DataFrame(table[:, :3], columns=["a", "b", "c"]).assign(label="yes")
     with pytest.raises(ColumnError, match="column 'label' cannot be used: it is text"):
         covary.search(frame, target="label")
 
 
-def test_more_sets_than_anyone_can_wait_for_are_refused():
+def test_too_many_sets_are_an_error():
     noise = np.random.default_rng(0).random((100, 300))
     n_sets = sum(math.comb(300, size) for size in range(2, 8))
     with pytest.raises(ParameterError, match=f"would score {n_sets:.1e} sets".replace("+", ".")):
@@ -567,12 +584,12 @@ def test_more_sets_than_anyone_can_wait_for_are_refused():
         covary.search(noise, strategy="exhaustive", max_size=8, target=0)
 
 
-def test_one_column_is_refused():
-    with pytest.raises(ColumnError, match="at least two columns, there is only 'x0'"):
+def test_one_column_is_an_error():
+    with pytest.raises(ColumnError, match="at least two columns: there is only 'x0'"):
         covary.search(np.random.default_rng(0).random((200, 1)))
 
 
-def test_an_unknown_target_is_told_the_nearest(table):
+def test_unknown_target_error_suggests_the_closest_name(table):
     frame = pd.DataFrame(table[:, :3], columns=["height", "weight", "age"])
     with pytest.raises(ColumnError, match=r"no column 'wieght'. Did you mean 'weight'\?"):
         covary.search(frame, target="wieght")
@@ -581,11 +598,11 @@ def test_an_unknown_target_is_told_the_nearest(table):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"top": 0}, "top must be a whole number from 1, not 0"),
-        ({"strategy": "4s", "target": 0}, "strategy '4s' takes no target"),
+        ({"top": 0}, "top must be a whole number of at least 1, not 0"),
+        ({"strategy": "4s", "target": 0}, "strategy '4s' does not support a target"),
         (
             {"target": 0, "measure": "uds", "order": "exact"},
-            "order must be 'entropy' when there is a target",
+            "order must be 'entropy' if there is a target",
         ),
         ({"strategy": "exhaustive", "beam": 5}, "'exhaustive' has no parameter 'beam'"),
         ({"resume": True}, "run must be the file to resume"),
@@ -594,15 +611,15 @@ def test_an_unknown_target_is_told_the_nearest(table):
         ({"jobs": 3}, "search has no parameter 'jobs'. Did you mean 'n_jobs'"),
         ({"measure": "uds", "bta": 3}, "'uds' has no parameter 'bta'.* Did you mean 'beta'"),
         ({"beta": 3}, "'uds-chance' has no parameter 'beta'.* Measures 'mac'.*'uds'.* have it"),
-        ({"max_size": 1}, "max_size must be a whole number from 2"),
+        ({"max_size": 1}, "max_size must be a whole number of at least 2"),
     ],
 )
-def test_wrong_parameters_are_refused(table, parameters, message):
+def test_invalid_parameters_are_errors(table, parameters, message):
     with pytest.raises(ParameterError, match=message):
         covary.search(table, **parameters)
 
 
-def test_exact_orders_can_be_searched(table):
+def test_search_with_exact_orders_gives_the_same_scores(table):
     found = covary.search(table[:, :5], measure="uds", order="exact", max_size=3, top=100)
     for columns, score in as_dict(found).items():
         assert score == covary.score(table, columns, measure="uds", order="exact")

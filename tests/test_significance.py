@@ -1,4 +1,4 @@
-"""Tests of dependence: p-values against their slow twins, whoever computes them, and on noise."""
+"""Significance tests: comparison with naive versions, engines, run files, and level on noise."""
 
 from __future__ import annotations
 
@@ -16,24 +16,40 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from example_tables import tables
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from tables import tables
 
 import covary
 import naive_chance
 import naive_significance as naive
-from covary import UDSChance, search_tests
+from covary import UDSChance
+from covary.api import search_result
+from covary.engines import Threads
 from covary.errors import ColumnError, ParameterError, RunError, TableError
 from covary.measures import Measure, all_measures, find_measure
-from covary.measures.strengths import StrengthScorer
-from covary.prepare import prepare
-from covary.search_tests import SearchJob, search_shuffled
-from covary.significance import arrangements, corrections, increments, permutation
+from covary.measures.shared.bins import EqualFrequencyBins
+from covary.measures.uds_chance import increments
+from covary.measures.uds_chance.grids import Grids
+from covary.measures.uds_chance.midranks import FoldedColumns, MidRanks
+from covary.measures.uds_chance.strengths import StrengthScorer
+from covary.prepare import Ranks, prepare
+from covary.searching.candidates import Candidates
+from covary.searching.null_searches import NullSearchTask, search_shuffled
+from covary.searching.options import SearchOptions
+from covary.searching.plan import plan_search
+from covary.searching.run import Search
+from covary.searching.strategies import find_strategy
+from covary.seeds import Purpose
+from covary.significance import corrections, nulls, permutation
+from covary.significance import increments as increment_tests
+from covary.significance.increments import IncrementTests
+from covary.significance.nulls import RandomPermutations, all_arrangements
 from covary.significance.stopping import Stopping
+from covary.tolerance import at_least
 
-# Those of our own, with kernels for permutations; the others only use what is tested here.
+# Our own measures. They have their own kernels for permutations; baselines use the default.
 MEASURES = [name for name in sorted(all_measures()) if name.startswith("uds")]
 KINDS = ("normal", "ties", "binary", "heavy", "dependent", "offset")
 nan = np.nan
@@ -48,7 +64,7 @@ def as_table(columns):
 
 
 def moved(table, moves):
-    """The table with the value of row i of a column in row moves[column][i]."""
+    """Return the table with the value of row i of a column in row moves[column][i]."""
     table = table.copy()
     for column, rows in moves.items():
         table[rows, column] = table[:, column].copy()
@@ -57,10 +73,6 @@ def moved(table, moves):
 
 def random_moves(rng, n_rows, columns):
     return {column: rng.permutation(n_rows).astype(np.uint32) for column in columns}
-
-
-def same_cells(one, other):
-    return np.array_equal(one, other, equal_nan=True)
 
 
 def checked(table, *arguments, **options):
@@ -73,7 +85,7 @@ def searched(table, **options):
 
 @pytest.fixture(scope="module")
 def table():
-    """Five columns: a pair, a product of two others, and noise; ties and gaps."""
+    """Return five columns: a pair, a product of two others, and noise; ties, missing cells."""
     rng = np.random.default_rng(3)
     cells = rng.normal(size=(120, 5))
     cells[:, 1] = cells[:, 0] + 0.5 * rng.normal(size=120)
@@ -90,7 +102,7 @@ few_cells = st.sampled_from([0.0, 1.0, 2.5, -3.0, nan])
 
 @st.composite
 def small_tables(draw, rows=(3, 5), columns=(2, 3)):
-    """Few rows, many ties, gaps; a column may never vary."""
+    """Draw a table with few rows, many ties and missing cells; a column may be constant."""
     n_rows = draw(st.integers(*rows))
     column = st.lists(few_cells, min_size=n_rows, max_size=n_rows)
     return as_table(draw(st.lists(column, min_size=columns[0], max_size=columns[1])))
@@ -98,45 +110,45 @@ def small_tables(draw, rows=(3, 5), columns=(2, 3)):
 
 @settings(max_examples=60)
 @given(st.lists(few_cells, min_size=3, max_size=6))
-def test_the_ways_of_a_column_are_all_there_are(column):
+def test_all_arrangements_of_a_column_are_the_naive_ones(column):
     table = np.column_stack([column, np.arange(len(column))])
-    ways = arrangements._ways(prepare(table).ranks[0])
-    assert ways[0].tolist() == list(range(len(column)))
-    made = [tuple(moved(table, {0: rows})[:, 0].tolist()) for rows in ways]
-    made = [tuple(None if x != x else x for x in way) for way in made]
-    assert len(set(made)) == len(made)
-    assert set(made) == naive.arrangements(column)
+    found = nulls._arrangements(prepare(table).derived(Ranks).by_row[0])
+    assert found[0].tolist() == list(range(len(column)))
+    columns = [tuple(moved(table, {0: rows})[:, 0].tolist()) for rows in found]
+    columns = [tuple(None if x != x else x for x in each) for each in columns]
+    assert len(set(columns)) == len(columns)
+    assert set(columns) == naive.arrangements(column)
 
 
 @settings(max_examples=60)
 @given(small_tables(), st.booleans())
-def test_all_tables_are_listed_once_if_there_are_not_too_many(table, with_target):
+def test_every_table_is_listed_once_unless_there_are_too_many(table, with_target):
     n_columns = table.shape[1]
     target = n_columns - 1 if with_target else None
     counts = [len(naive.arrangements(column)) for column in listed(table)]
     total = counts[target] if with_target else math.prod(counts) // max(counts)
     prepared = prepare(table)
-    assert arrangements.list_ways(prepared, range(n_columns), target, total - 2) is None
-    ways = arrangements.list_ways(prepared, range(n_columns), target, total - 1)
-    assert ways.number == total - 1
+    assert all_arrangements(prepared, range(n_columns), target, total - 2) is None
+    every = all_arrangements(prepared, range(n_columns), target, total - 1)
+    assert every.number == total - 1
     if with_target:
-        assert ways.columns == (target,)
+        assert every.columns == (target,)
     else:
-        (stays,) = set(range(n_columns)) - set(ways.columns)
-        assert counts[stays] == max(counts)
-    seen = {repr(moved(table, ways.moves(number)).tolist()) for number in range(total - 1)}
+        (fixed,) = set(range(n_columns)) - set(every.columns)
+        assert counts[fixed] == max(counts)
+    seen = {repr(moved(table, every.moves(number)).tolist()) for number in range(total - 1)}
     assert len(seen) == total - 1
     assert repr(table.tolist()) not in seen
 
 
-def test_few_ways_of_many_rows_are_not_listed(monkeypatch):
+def test_arrangements_with_too_many_cells_are_not_listed(monkeypatch):
     table = np.column_stack([np.arange(50.0), np.arange(50) < 1])
     prepared = prepare(table)
-    assert arrangements.list_ways(prepared, (0, 1), None, 49).number == 49
-    monkeypatch.setattr(arrangements, "MOST_CELLS", 50 * 50 + 1)
-    assert arrangements.list_ways(prepared, (0, 1), None, 49).number == 49
-    monkeypatch.setattr(arrangements, "MOST_CELLS", 50 * 50 - 1)
-    assert arrangements.list_ways(prepared, (0, 1), None, 49) is None
+    assert all_arrangements(prepared, (0, 1), None, 49).number == 49
+    monkeypatch.setattr(nulls, "MAX_CELLS", 50 * 50 + 1)
+    assert all_arrangements(prepared, (0, 1), None, 49).number == 49
+    monkeypatch.setattr(nulls, "MAX_CELLS", 50 * 50 - 1)
+    assert all_arrangements(prepared, (0, 1), None, 49) is None
 
 
 def evidence_of_columns(measure, target=None):
@@ -150,11 +162,11 @@ def evidence_of_columns(measure, target=None):
 @pytest.mark.parametrize("name", MEASURES)
 @settings(max_examples=10)
 @given(small_tables(rows=(3, 4)), st.booleans())
-def test_exact_p_values_are_those_over_all_tables(name, table, with_target):
+def test_exact_pvalues_are_those_over_all_tables(name, table, with_target):
     measure = find_measure(name)
     target = 1 if with_target else None
     columns = listed(table)
-    # What never varies has a test of its own, below.
+    # Constant columns have their own test below.
     assume(all(naive_chance.varies(column) for column in columns))
     result = checked(table, measure=measure, target=target, permutations=10_000)
     assert result.exact
@@ -164,8 +176,8 @@ def test_exact_p_values_are_those_over_all_tables(name, table, with_target):
 
 
 @pytest.mark.parametrize("target", [None, 1])
-def test_exact_p_values_of_evidence_are_naive_to_the_bottom(target):
-    """Neither the arrangements nor the evidence come from the package."""
+def test_exact_pvalues_of_naive_evidence(target):
+    """The expected p-values use neither arrangements nor evidence of the package."""
     rng = np.random.default_rng(1)
     seen = set()
     for _ in range(6):
@@ -185,20 +197,20 @@ def test_exact_p_values_of_evidence_are_naive_to_the_bottom(target):
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("target", [None, 0, 1])
 @pytest.mark.parametrize("constant", [7.0, nan])
-def test_a_column_that_never_varies_tells_nothing(name, target, constant):
+def test_a_constant_column_gives_p_1_and_score_0(name, target, constant):
     table = np.column_stack([np.random.default_rng(0).normal(size=12), np.full(12, constant)])
     result = checked(table, measure=name, target=target)
     assert (result.pvalue, result.score) == (1.0, 0.0)
 
 
-def test_only_columns_that_never_vary_tell_nothing():
+def test_a_table_of_constant_columns_gives_p_1():
     assert checked(np.ones((9, 3))).pvalue == 1.0
 
 
 @settings(max_examples=25)
 @given(st.integers(0, 10**6))
-def test_a_constant_column_beside_others_changes_no_decision(seed):
-    """One column more that moves nowhere: the same tables, however they are numbered."""
+def test_an_additional_constant_column_does_not_change_the_pvalue(seed):
+    """The tables under the null hypothesis are the same, in another order."""
     x = np.random.default_rng(seed).integers(0, 3, size=(4, 2)).astype(float)
     assume(all(naive_chance.varies(column) for column in listed(x)))
     with_constant = np.column_stack([x, np.ones(4)])
@@ -208,55 +220,57 @@ def test_a_constant_column_beside_others_changes_no_decision(seed):
     assert one.pvalue == other.pvalue
 
 
-# ---------------------------------------------------------------- random arrangements
+# ---------------------------------------------------------------- random permutations
 
 
-def test_shuffles_are_permutations_of_their_own():
-    shuffles = arrangements.Shuffles(40, (1, 3), seed=5)
+def test_each_seed_purpose_number_and_column_has_its_own_permutation():
+    permutations = RandomPermutations(40, (1, 3), seed=5)
     drawn = {}
-    for seed, purpose, number in itertools.product((5, 6), (0, 1), range(4)):
-        moves = arrangements.Shuffles(40, (1, 3), seed, purpose).moves(number)
+    for seed, purpose, number in itertools.product(
+        (5, 6), (Purpose.SET_TESTS, Purpose.NULL_SEARCHES), range(4)
+    ):
+        moves = RandomPermutations(40, (1, 3), seed, purpose).moves(number)
         assert list(moves) == [1, 3]
         for column, rows in moves.items():
             assert sorted(rows.tolist()) == list(range(40))
             drawn[seed, purpose, number, column] = tuple(rows.tolist())
     assert len(set(drawn.values())) == len(drawn)
-    assert tuple(shuffles.moves(2)[3].tolist()) == drawn[5, 0, 2, 3]
-    fewer = arrangements.Shuffles(40, (3,), seed=5)
-    assert fewer.moves(2)[3].tolist() == shuffles.moves(2)[3].tolist()
+    assert tuple(permutations.moves(2)[3].tolist()) == drawn[5, Purpose.SET_TESTS, 2, 3]
+    fewer = RandomPermutations(40, (3,), seed=5)
+    assert fewer.moves(2)[3].tolist() == permutations.moves(2)[3].tolist()
 
 
-def test_every_order_is_as_likely():
-    shuffles = arrangements.Shuffles(4, (0,), seed=1)
+def test_every_permutation_is_equally_likely():
+    permutations = RandomPermutations(4, (0,), seed=1)
     counts = dict.fromkeys(itertools.permutations(range(4)), 0)
     for number in range(4800):
-        counts[tuple(shuffles.moves(number)[0].tolist())] += 1
+        counts[tuple(permutations.moves(number)[0].tolist())] += 1
     assert stats.chisquare(list(counts.values())).pvalue > 0.001
 
 
-# ---------------------------------------------------------------- when to stop
+# ---------------------------------------------------------------- early stopping
 
 STOPPINGS = [
-    (most, level, go_on)
-    for most in (1, 31, 32, 33, 100)
+    (maximum, level, continue_below)
+    for maximum in (1, 31, 32, 33, 100)
     for level in (0.05, 0.01, 0.3)
-    for go_on in (False, True)
+    for continue_below in (False, True)
 ]
 
 
-def grown(most, level, go_on):
-    """Boundaries to the last permutation."""
-    stop = Stopping(most, level, go_on=go_on)
-    stop.stops(np.zeros(most, np.int64))
+def complete_stopping(maximum, level, continue_below):
+    """Return a stopping rule with all boundaries computed."""
+    stop = Stopping(maximum, level, continue_below=continue_below)
+    stop.stops(np.zeros(maximum, np.int64))
     return stop
 
 
-@pytest.mark.parametrize(("most", "level", "go_on"), [*STOPPINGS, (190, 0.05, False)])
-def test_boundaries_and_p_values_are_the_naive_ones(most, level, go_on):
-    stop = grown(most, level, go_on)
-    limits = naive.boundaries(most, level, go_on)
+@pytest.mark.parametrize(("maximum", "level", "continue_below"), [*STOPPINGS, (190, 0.05, False)])
+def test_boundaries_and_pvalues_are_the_naive_ones(maximum, level, continue_below):
+    stop = complete_stopping(maximum, level, continue_below)
+    limits = naive.boundaries(maximum, level, continue_below)
     assert list(zip(stop.lower, stop.upper, strict=True))[1:] == list(limits[1:])
-    expected = naive.stopping_pvalues(most, limits)
+    expected = naive.stopping_pvalues(maximum, limits)
     assert set(stop.pvalues) == set(expected)
     for place, pvalue in expected.items():
         assert stop.pvalue(*place) == pytest.approx(float(pvalue), rel=1e-11)
@@ -264,9 +278,9 @@ def test_boundaries_and_p_values_are_the_naive_ones(most, level, go_on):
 
 
 @pytest.mark.parametrize("level", [0.05, 0.01, 0.2])
-def test_stopping_at_a_boundary_is_a_decision(level):
-    """Stopped below, the p-value is at most the level; stopped above, it is higher."""
-    stop = grown(1500, level, go_on=False)
+def test_pvalue_at_a_boundary_is_on_its_side_of_the_level(level):
+    """At the lower boundary the p-value is at most the level, at the upper one it is higher."""
+    stop = complete_stopping(1500, level, continue_below=False)
     sides = {True: 0, False: 0}
     for (n, count), pvalue in stop.pvalues.items():
         if count <= stop.lower[n] or count >= stop.upper[n]:
@@ -276,53 +290,57 @@ def test_stopping_at_a_boundary_is_a_decision(level):
     assert min(sides.values()) > 2
 
 
-def test_the_smallest_p_value_is_the_one_of_the_docs():
-    assert 0.0057 < min(grown(1000, 0.05, go_on=False).pvalues.values()) < 0.0058
+def test_the_smallest_pvalue_is_the_one_in_the_docs():
+    assert (
+        0.0057 < min(complete_stopping(1000, 0.05, continue_below=False).pvalues.values()) < 0.0058
+    )
 
 
-@pytest.mark.parametrize("most", [19, 39, 59, 99, 199, 999])
-def test_p_values_of_tests_that_cannot_stop_below_are_not_rounded_up(most):
-    """1 / 20 has to be at most 0.05: one in twenty is what 19 permutations can tell."""
-    stop = grown(most, 0.05, go_on=True)
-    for count in range((most + 1) // 20):
-        assert stop.pvalue(most, count) <= (count + 1) / (most + 1)
+@pytest.mark.parametrize("maximum", [19, 39, 59, 99, 199, 999])
+def test_pvalues_of_tests_without_lower_boundary_are_not_rounded_up(maximum):
+    """1 / 20 must be at most 0.05: it is the smallest p-value of 19 permutations."""
+    stop = complete_stopping(maximum, 0.05, continue_below=True)
+    for count in range((maximum + 1) // 20):
+        assert stop.pvalue(maximum, count) <= (count + 1) / (maximum + 1)
 
 
 @settings(max_examples=150)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(STOPPINGS), st.integers(1, 100))
-def test_a_test_stops_where_it_does_naively(seed, which, looked):
-    most, level, go_on = which
+def test_a_test_stops_where_the_naive_one_does(seed, which, n_first):
+    maximum, level, continue_below = which
     rng = np.random.default_rng(seed)
-    reached = rng.random(most) < rng.choice([0.0, 0.01, 0.05, 0.1, 0.5, 1.0])
+    reached = rng.random(maximum) < rng.choice([0.0, 0.01, 0.05, 0.1, 0.5, 1.0])
     counts = np.cumsum(reached)
-    end, count = naive.run_until_stopped(reached, most, naive.boundaries(most, level, go_on))
-    stop = Stopping(most, level, go_on=go_on)
-    looked = min(looked, most)
-    assert stop.stops(counts[:looked]) == (end if end <= looked else None)
+    end, count = naive.run_until_stopped(
+        reached, maximum, naive.boundaries(maximum, level, continue_below)
+    )
+    stop = Stopping(maximum, level, continue_below=continue_below)
+    n_first = min(n_first, maximum)
+    assert stop.stops(counts[:n_first]) == (end if end <= n_first else None)
     assert stop.stops(counts) == end
     assert counts[end - 1] == count
 
 
-def test_decisions_are_those_of_the_last_permutation_but_for_close_calls():
+def test_early_decisions_agree_with_those_of_all_permutations_unless_they_are_close():
     rng = np.random.default_rng(0)
-    most, level = 999, 0.05
-    stop = grown(most, level, go_on=False)
+    maximum, level = 999, 0.05
+    stop = complete_stopping(maximum, level, continue_below=False)
     early = 0
     for chance in np.concatenate([rng.random(500), 0.1 * rng.random(500)]):
-        counts = np.cumsum(rng.random(most) < chance)
+        counts = np.cumsum(rng.random(maximum) < chance)
         end = stop.stops(counts)
-        fixed = (1 + counts[-1]) / (1 + most)
+        fixed = (1 + counts[-1]) / (1 + maximum)
         if not 0.03 < fixed < 0.075:
             assert (stop.pvalue(end, counts[end - 1]) <= level) == (fixed <= level)
-        early += end < most
+        early += end < maximum
     assert early > 600
 
 
-# ---------------------------------------------------------------- a null distribution
+# ---------------------------------------------------------------- null distributions
 
 
 def fake_run(values, seed, computed):
-    """An engine's run, in chunks and in any order, that looks values up."""
+    """Return a function like `Session.run` that returns given values in chunks, in any order."""
     rng = np.random.default_rng(seed)
 
     def run(task, items):
@@ -332,8 +350,8 @@ def fake_run(values, seed, computed):
         rng.shuffle(chunks)
         for first, last in chunks:
             some = items[int(first) : int(last)]
-            computed.extend((each.number, at) for each in some for at in each.live)
-            yield int(first), np.array([values[each.number, list(each.live)] for each in some])
+            computed.extend((each.number, at) for each in some for at in each.sets)
+            yield int(first), np.array([values[each.number, list(each.sets)] for each in some])
 
     return run
 
@@ -341,50 +359,51 @@ def fake_run(values, seed, computed):
 @settings(max_examples=80)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    most=st.sampled_from([1, 20, 33, 100]),
+    maximum=st.sampled_from([1, 20, 33, 100]),
     sequential=st.booleans(),
-    share_known=st.sampled_from([None, 0.0, 0.5, 1.0]),
+    share_stored=st.sampled_from([None, 0.0, 0.5, 1.0]),
 )
-def test_a_null_distribution_is_the_naive_one(seed, most, sequential, share_known):
+def test_a_null_distribution_is_the_naive_one(seed, maximum, sequential, share_stored):
     rng = np.random.default_rng(seed)
     n_sets = int(rng.integers(1, 5))
-    values = rng.integers(0, 6, size=(most, n_sets)) * rng.choice([1.0, 1e-3, 1e9])
+    values = rng.integers(0, 6, size=(maximum, n_sets)) * rng.choice([1.0, 1e-3, 1e9])
     observed = values[0] * rng.choice([0.5, 1.0, 1.0 + 1e-12, 2.0], n_sets)
-    known = None
-    if share_known is not None:
-        known = np.where(rng.random((most, 1)) < share_known, values, nan)
-    computed, saved, told = [], {}, []
-    before = None if known is None else known.copy()
-    stop = Stopping(most, 0.05, go_on=True) if sequential else None
-    null = permutation.Null(observed, most, stop, known)
-    assert all(null.tested(at) is None for at in range(n_sets))
+    stored = None
+    if share_stored is not None:
+        stored = np.where(rng.random((maximum, 1)) < share_stored, values, nan)
+    computed, saved, events = [], {}, []
+    before = None if stored is None else stored.copy()
+    stop = Stopping(maximum, 0.05, continue_below=True) if sequential else None
+    null = permutation.NullDistribution(observed, maximum, stop, stored)
+    assert all(null.result(at) is None for at in range(n_sets))
 
-    def save(numbers, live, lines):
+    def save(numbers, sets, lines):
         for number, line in zip(numbers, lines, strict=True):
-            saved.update({(number, at): x for at, x in zip(live, line, strict=True)})
+            saved.update({(number, at): x for at, x in zip(sets, line, strict=True)})
 
-    null.grow(fake_run(values, seed, computed), save, lambda *event: told.append(event))
-    limits = naive.boundaries(most, 0.05, True) if sequential else None
+    null.grow(fake_run(values, seed, computed), save, lambda *event: events.append(event))
+    assert null.undecided == ()
+    limits = naive.boundaries(maximum, 0.05, True) if sequential else None
     for at in range(n_sets):
-        result = null.tested(at)
+        result = null.result(at)
         reached = [naive.as_high(value, observed[at]) for value in values[:, at]]
         if sequential:
-            end, count = naive.run_until_stopped(reached, most, limits)
-            expected = naive.stopping_pvalues(most, limits)[end, count]
+            end, count = naive.run_until_stopped(reached, maximum, limits)
+            expected = naive.stopping_pvalues(maximum, limits)[end, count]
         else:
-            end, expected = most, naive.pvalue(observed[at], values[:, at].tolist())
+            end, expected = maximum, naive.pvalue(observed[at], values[:, at].tolist())
         assert result.pvalue == pytest.approx(float(expected), rel=1e-11)
         assert result.null.tolist() == values[:end, at].tolist()
     assert len(set(computed)) == len(computed)
     assert saved == {(number, at): values[number, at] for number, at in computed}
     if before is not None:
         assert all(np.isnan(before[number]).any() for number, _ in computed)
-    # A set that stopped in the middle of a block counts less afterwards, of less in all.
-    shares = [Fraction(*event) for event in told]
+    # If a set stops within a block, the total decreases with the number of values.
+    shares = [Fraction(*event) for event in events]
     assert shares == sorted(shares)
     assert all(share <= 1 for share in shares)
-    if known is None:
-        assert told[-1][0] >= sum(len(null.tested(at).null) for at in range(n_sets))
+    if stored is None:
+        assert events[-1][0] >= sum(len(null.result(at).null) for at in range(n_sets))
 
 
 @settings(max_examples=100)
@@ -393,12 +412,12 @@ def test_a_null_distribution_is_the_naive_one(seed, most, sequential, share_know
     st.floats(-5, 5),
     st.sampled_from([0.0, 1e-13, 1e-10, 1e-7, 1e-3]),
 )
-def test_rounding_does_not_decide(observed, sign, difference):
+def test_values_that_differ_by_rounding_count_as_equal(observed, sign, difference):
     value = observed + math.copysign(difference, sign) * max(abs(observed), 1.0)
-    assert permutation.at_least(np.array([value]), observed)[0] == naive.as_high(value, observed)
+    assert at_least(np.array([value]), observed)[0] == naive.as_high(value, observed)
 
 
-# ---------------------------------------------------------------- many tests
+# ---------------------------------------------------------------- corrections
 
 pvalue_lists = st.lists(st.integers(1, 20).map(lambda k: k / 20), min_size=1, max_size=12)
 
@@ -415,8 +434,8 @@ def test_benjamini_hochberg_is_the_naive_one(pvalues):
 
 
 @given(pvalue_lists, st.integers(0, 30))
-def test_hypotheses_that_are_not_listed_count(pvalues, more):
-    """Listed are the lowest of all p-values: those that are not cannot lower any q-value."""
+def test_hypotheses_with_higher_pvalues_count_in_the_total(pvalues, more):
+    """The lowest p-values are given. The others can only increase the q-values."""
     pvalues = np.sort(pvalues)
     every = np.append(pvalues, np.ones(more))
     ranks = np.array([(pvalues <= p).sum() for p in pvalues])
@@ -434,27 +453,27 @@ def test_besag_clifford_is_the_naive_one(null, observed, hits):
     exceeded = np.array(null) >= observed
     found = corrections.besag_clifford(exceeded, hits, len(null))
     assert found == float(naive.besag_clifford(observed, null, hits, len(null)))
-    # What comes after the last hit that is needed changes nothing.
+    # Values after the end of the test change nothing.
     if exceeded.sum() >= hits:
         end = int(np.flatnonzero(exceeded)[hits - 1]) + 1
         assert corrections.besag_clifford(exceeded[:end], hits, len(null)) == found
 
 
-def test_how_many_hits_are_enough():
-    for most in range(1, 2000):
-        assert corrections.enough_of(most, 0.05) == naive.family_hits(most)
+def test_insignificant_count_is_the_naive_one():
+    for maximum in range(1, 2000):
+        assert corrections.insignificant_count(maximum, 0.05) == naive.family_hits(maximum)
 
 
-def test_family_p_values_of_noise_are_valid():
-    """Every value is as likely the observed one: p <= a with a chance of at most a."""
-    hits, most = 2, 39
+def test_family_wise_pvalues_of_noise_are_valid():
+    """If all values are equally likely to be the observed one, P(p <= a) is at most a."""
+    hits, maximum = 2, 39
     places = {}
-    for rank in range(1, most + 2):
-        # The observed value is the rank-th highest: each other one is higher by chance.
+    for rank in range(1, maximum + 2):
+        # The observed value is the one with this rank. The order of the others is random.
         rng = np.random.default_rng(rank)
         for _ in range(200):
-            higher = rng.permutation(most) < rank - 1
-            p = corrections.besag_clifford(higher, hits, most)
+            higher = rng.permutation(maximum) < rank - 1
+            p = corrections.besag_clifford(higher, hits, maximum)
             places[p] = places.get(p, 0) + 1
     total = sum(places.values())
     for level in (0.025, 0.05, 0.1, 0.3):
@@ -462,7 +481,7 @@ def test_family_p_values_of_noise_are_valid():
         assert share <= level + 4 * math.sqrt(level / total)
 
 
-# ---------------------------------------------------------------- evidence, moved
+# ---------------------------------------------------------------- evidence of moved values
 
 
 @settings(max_examples=40)
@@ -472,7 +491,7 @@ def test_evidence_of_few_rows_is_the_naive_one(table, with_target, max_given):
     every = tuple(range(table.shape[1]))
     found = UDSChance(max_given=max_given).evidence_sets(prepare(table), [every], target)[0]
     expected = naive.evidence(listed(table), target, max_given)
-    # Columns with ties are expected to fall short of what is interpolated over sizes of cells.
+    # The expected entropies of columns with ties are interpolated between cell sizes.
     assert found == pytest.approx(expected, rel=1e-3, abs=1e-3)
 
 
@@ -485,15 +504,15 @@ def test_evidence_is_the_naive_one(table, with_target):
     assert found == pytest.approx(naive.evidence(listed(table), target), rel=1e-2, abs=1e-2)
 
 
-def test_evidence_toward_a_target_does_not_see_the_others():
+def test_evidence_with_a_target_ignores_dependence_among_the_others():
     rng = np.random.default_rng(0)
     a, b, t = rng.normal(size=(3, 300))
     table = np.column_stack([a, a + 0.01 * b, t])
-    all_of_it, toward = (
+    of_all, of_target = (
         UDSChance().evidence_sets(prepare(table), [(0, 1, 2)], target)[0] for target in (None, 2)
     )
-    assert all_of_it > 50
-    assert toward < 5
+    assert of_all > 50
+    assert of_target < 5
 
 
 def ordered_as(values, orders):
@@ -506,43 +525,48 @@ def test_moved_columns_are_those_of_the_moved_table(table, seed, data):
     columns = data.draw(st.sets(st.integers(0, table.shape[1] - 1)))
     moves = random_moves(np.random.default_rng(seed), len(table), sorted(columns))
     source = prepare(table)
-    if data.draw(st.booleans()):  # it may be known already, or not
-        _ = source.grids, source.folded, source.ranks, source.bins(5)
-    here, anew = source.moved(moves), prepare(moved(table, moves))
-    assert here.names == anew.names
-    assert here.n_rows == anew.n_rows
-    for name in ("n_present", "entropies", "widths", "exponents", "varies", "ranks"):
-        assert getattr(here, name).tolist() == getattr(anew, name).tolist(), name
-    for at, n in enumerate(anew.n_present):
-        assert here.values[at, :n].tolist() == anew.values[at, :n].tolist()
-        assert here.has_missing(at) == anew.has_missing(at)
+    if data.draw(st.booleans()):  # derived data may be computed before or after the move
+        for kind in (Grids, FoldedColumns, MidRanks, Ranks):
+            source.derived(kind)
+        source.derived(EqualFrequencyBins, 5)
+    found, expected = source.moved(moves), prepare(moved(table, moves))
+    assert found.names == expected.names
+    assert found.n_rows == expected.n_rows
+    for name in ("n_present", "entropies", "widths", "exponents", "varies"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
+    ranks = expected.derived(Ranks).by_row
+    assert found.derived(Ranks).by_row.tolist() == ranks.tolist()
+    for at, n in enumerate(expected.n_present):
+        assert found.values[at, :n].tolist() == expected.values[at, :n].tolist()
+        assert found.has_missing(at) == expected.has_missing(at)
     # Rows of equal value may come in any order.
-    assert np.sort(here.orders).tolist() == np.sort(anew.orders).tolist()
-    assert ordered_as(anew.ranks, here.orders) == ordered_as(anew.ranks, anew.orders)
+    assert np.sort(found.orders).tolist() == np.sort(expected.orders).tolist()
+    assert ordered_as(ranks, found.orders) == ordered_as(ranks, expected.orders)
     distances = np.full(table.shape[::-1], nan)
     for line, column in zip(distances, listed(moved(table, moves)), strict=True):
         line[:] = naive.folded(column)
     distances[np.isnan(distances)] = np.inf
-    assert ordered_as(distances, here.folded[0]) == ordered_as(distances, anew.folded[0])
-    for mine, theirs in ((here.ranked, anew.ranked), (here.folded[1], anew.folded[1])):
-        assert same_attributes(mine, theirs)
-    for mine, theirs in zip(here.grids, anew.grids, strict=True):
-        assert mine.codes.tolist() == theirs.codes.tolist()
-        assert mine.maps.tolist() == theirs.maps.tolist()
-        assert mine.n_bins.tolist() == theirs.n_bins.tolist()
-        assert mine[3:] == theirs[3:]
+    one, other = found.derived(FoldedColumns), expected.derived(FoldedColumns)
+    assert ordered_as(distances, one.orders) == ordered_as(distances, other.orders)
+    assert same_attributes(one.midranks, other.midranks)
+    assert same_attributes(found.derived(MidRanks), expected.derived(MidRanks))
+    families = found.derived(Grids).families, expected.derived(Grids).families
+    for one, other in zip(*families, strict=True):
+        assert one.codes.tolist() == other.codes.tolist()
+        assert one.maps.tolist() == other.maps.tolist()
+        assert one.n_bins.tolist() == other.n_bins.tolist()
+        assert one[3:] == other[3:]
     for beta in (2, 5, 20):
-        mine, theirs = here.bins(beta), anew.bins(beta)
-        assert mine.codes.tolist() == theirs.codes.tolist()
-        assert mine.counts.tolist() == theirs.counts.tolist()
-        assert [e.tolist() for e in mine.ends] == [e.tolist() for e in theirs.ends]
+        one, other = (each.derived(EqualFrequencyBins, beta) for each in (found, expected))
+        assert one.codes.tolist() == other.codes.tolist()
+        assert one.counts.tolist() == other.counts.tolist()
+        assert [e.tolist() for e in one.ends] == [e.tolist() for e in other.ends]
 
 
 def same_attributes(one, other):
-    mine, theirs = vars(one), vars(other)
-    assert mine.keys() == theirs.keys()
-    assert len(mine) > 5
-    return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+    assert vars(one).keys() == vars(other).keys()
+    assert len(vars(one)) > 5
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in vars(one))
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -552,7 +576,7 @@ def same_attributes(one, other):
     seed=st.integers(0, 2**32 - 1),
     target=st.sampled_from([None, 0, 2]),
 )
-def test_evidence_of_moved_columns_has_the_bits_of_the_moved_tables(name, table, seed, target):
+def test_evidence_of_moved_columns_is_exactly_that_of_the_moved_tables(name, table, seed, target):
     rng = np.random.default_rng(seed)
     n_rows, n_columns = table.shape
     measure, prepared = find_measure(name), prepare(table)
@@ -567,21 +591,21 @@ def test_evidence_of_moved_columns_has_the_bits_of_the_moved_tables(name, table,
     found = measure.evidence_moved(prepared, sets, moves, target)
     assert found.shape == (3, len(sets))
     scores = measure.score_sets(prepared.moved(moves[0]), sets, target)
-    anew = prepare(moved(table, moves[0]))
-    assert scores.tolist() == measure.score_sets(anew, sets, target).tolist()
+    other = prepare(moved(table, moves[0]))
+    assert scores.tolist() == measure.score_sets(other, sets, target).tolist()
     for line, rows in zip(found, moves, strict=True):
-        anew = prepare(moved(table, rows))
-        assert line.tolist() == measure.evidence_sets(anew, sets, target).tolist()
+        other = prepare(moved(table, rows))
+        assert line.tolist() == measure.evidence_sets(other, sets, target).tolist()
 
 
 @pytest.mark.parametrize("name", MEASURES)
 @settings(max_examples=25)
 @given(tables(rows=(5, 80), columns=(2, 2)), st.integers(0, 2**32 - 1), st.sampled_from([0, 1]))
-def test_one_column_of_a_pair_may_move(name, table, seed, mover):
+def test_evidence_of_a_pair_with_one_moved_column_is_exact(name, table, seed, moving):
     rng = np.random.default_rng(seed)
     measure, prepared = find_measure(name), prepare(table)
-    moves = [random_moves(rng, len(table), [mover]) for _ in range(4)]
-    for target in (None, mover):
+    moves = [random_moves(rng, len(table), [moving]) for _ in range(4)]
+    for target in (None, moving):
         found = measure.evidence_moved(prepared, [(0, 1)], moves, target)
         expected = [
             measure.evidence_sets(prepare(moved(table, rows)), [(0, 1)], target) for rows in moves
@@ -589,18 +613,17 @@ def test_one_column_of_a_pair_may_move(name, table, seed, mover):
         assert found.tolist() == np.array(expected).tolist()
 
 
-def test_many_ways_at_once_are_as_good_as_one_by_one(monkeypatch):
+def test_block_size_does_not_change_the_evidence(monkeypatch):
     rng = np.random.default_rng(0)
     table = rng.normal(size=(50, 3)).round(1)
     prepared, measure = prepare(table), UDSChance()
     moves = [random_moves(rng, 50, [2]) for _ in range(11)]
     whole = measure.evidence_moved(prepared, [(0, 1, 2)], moves, 2)
-    monkeypatch.setattr("covary.measures.evidence.CELLS_AT_A_TIME", 150)
+    monkeypatch.setattr("covary.measures.uds_chance.evidence.CELLS_PER_BLOCK", 150)
     assert measure.evidence_moved(prepared, [(0, 1, 2)], moves, 2).tolist() == whole.tolist()
 
 
-def test_sets_without_the_column_that_moves_keep_their_evidence():
-    """A set that the only moving column is not in is the same as before."""
+def test_sets_without_the_moved_column_keep_their_evidence():
     rng = np.random.default_rng(0)
     prepared = prepare(rng.normal(size=(60, 4)))
     moves, sets = [random_moves(rng, 60, [1])], [(0, 1), (2, 3)]
@@ -608,19 +631,20 @@ def test_sets_without_the_column_that_moves_keep_their_evidence():
     assert found[0].tolist() == UDSChance().evidence_sets(prepared.moved(moves[0]), sets).tolist()
 
 
-# ---------------------------------------------------------------- more than its parts
+# ---------------------------------------------------------------- increments
 
 
-def cut(table, columns):
-    return increments._cut(prepare(table), list(columns))
+def grid_cells(table, columns):
+    """Return the grids over these columns."""
+    return increments._make_cells(prepare(table), list(columns))
 
 
 @settings(max_examples=30)
 @given(tables(rows=(6, 150), columns=(3, 4), kinds=KINDS), st.integers(0, 2**32 - 1))
-def test_gains_of_grids_along_many_columns_are_the_naive_ones(table, seed):
+def test_gains_of_grids_over_many_columns_are_the_naive_ones(table, seed):
     *given_columns, last = range(table.shape[1])
     columns = listed(table)
-    cells = cut(table, given_columns)
+    cells = grid_cells(table, given_columns)
     expected = naive.gains(columns[last], [columns[c] for c in given_columns])
     assert cells.gains(last)[0] == pytest.approx(expected, abs=2e-4)
     rng = np.random.default_rng(seed)
@@ -633,23 +657,23 @@ def test_gains_of_grids_along_many_columns_are_the_naive_ones(table, seed):
 
 @settings(max_examples=30)
 @given(tables(rows=(6, 150), columns=(2, 4)))
-def test_values_stay_in_their_cells(table):
+def test_shuffles_keep_values_in_their_cells(table):
     columns = listed(table)
-    cells = cut(table, range(table.shape[1]))
+    cells = grid_cells(table, range(table.shape[1]))
     expected = naive.finest_cells(columns)
     pairs = set(zip(cells.cells.tolist(), expected, strict=True))
     assert len(pairs) == len(set(expected)) == cells.n_cells[-1]
-    for lines in increments._shuffles_inside(cells.cells, np.random.default_rng(0), 199):
+    for lines in increments._shuffles_within(cells.cells, np.random.default_rng(0), 199):
         for rows in lines[:5]:
             assert sorted(rows.tolist()) == list(range(len(table)))
             assert cells.cells[rows].tolist() == cells.cells.tolist()
 
 
-def test_inside_a_cell_every_order_is_as_likely():
+def test_every_order_within_a_cell_is_equally_likely():
     cells = np.array([1, 0, 1, 0, 1], np.uint16)
     counts = {}
     for seed in range(20):
-        for lines in increments._shuffles_inside(cells, np.random.default_rng(seed), 199):
+        for lines in increments._shuffles_within(cells, np.random.default_rng(seed), 199):
             for rows in lines.tolist():
                 counts[tuple(rows)] = counts.get(tuple(rows), 0) + 1
     assert len(counts) == 12
@@ -658,9 +682,9 @@ def test_inside_a_cell_every_order_is_as_likely():
 
 @pytest.fixture
 def few_permutations(monkeypatch):
-    """Few permutations, so that twins can follow; and a list of all that were used."""
+    """Use few permutations, which the naive version can follow; return all that were drawn."""
     used = []
-    original = increments._shuffles_inside
+    original = increments._shuffles_within
 
     def watched(cells, rng, number):
         for lines in original(cells, rng, number):
@@ -668,8 +692,8 @@ def few_permutations(monkeypatch):
             yield lines
 
     monkeypatch.setattr(increments, "PERMUTATIONS", 24)
-    monkeypatch.setattr(increments, "IN_ALL", 24)
-    monkeypatch.setattr(increments, "_shuffles_inside", watched)
+    monkeypatch.setattr(increments, "ALL_PERMUTATIONS", 24)
+    monkeypatch.setattr(increments, "_shuffles_within", watched)
     return used
 
 
@@ -693,7 +717,9 @@ def test_the_statistic_of_increments_is_the_naive_one(kind, tied, few_permutatio
         table = table.round()
         table[::9, 1] = nan
     columns, prepared = listed(table), prepare(table)
-    found = increments._pvalue(prepared, 2, 0, cut(table, [0, 1]), cut(table, [1]), seed=0)
+    found = increments._pvalue(
+        prepared, 2, 0, grid_cells(table, [0, 1]), grid_cells(table, [1]), seed=0
+    )
     moves = [np.arange(len(table)), *np.vstack(few_permutations)]
     lasts = [moved(table, {2: rows})[:, 2].tolist() for rows in moves]
     assert len(lasts) == 25
@@ -701,7 +727,7 @@ def test_the_statistic_of_increments_is_the_naive_one(kind, tied, few_permutatio
     count = sum(naive.as_high(value, values[0]) for value in values[1:])
     close = sum(abs(value - values[0]) < 1e-3 for value in values[1:])
     if count > 0:
-        # Ties are interpolated: what is that close may lie on either side.
+        # Expected gains with ties are interpolated: close values may be on either side.
         assert abs(found * 25 - (1 + count)) <= close + 1e-9
     else:
         assert found <= 1 / 25
@@ -709,7 +735,7 @@ def test_the_statistic_of_increments_is_the_naive_one(kind, tied, few_permutatio
         skew = max(stats.skew(null), 0.01)
         out = (values[0] - null.mean()) / null.std()
         tail = min(stats.pearson3.sf(out, skew), 1 / 25)
-        # Beyond that, how ties are interpolated tells in the tail.
+        # Further out in the tail, the interpolation for ties matters.
         if tail > 1e-8:
             tail = max(tail, naive.LEAST_INCREMENT)
             assert math.log(found) == pytest.approx(math.log(tail), rel=0.1)
@@ -718,10 +744,12 @@ def test_the_statistic_of_increments_is_the_naive_one(kind, tied, few_permutatio
 
 
 @pytest.mark.parametrize(("kind", "used"), [("noise", 24), ("xor", 70)])
-def test_what_few_permutations_reach_is_permuted_more(kind, used, few_permutations, monkeypatch):
-    monkeypatch.setattr(increments, "IN_ALL", 70)
+def test_small_pvalues_get_more_permutations(kind, used, few_permutations, monkeypatch):
+    monkeypatch.setattr(increments, "ALL_PERMUTATIONS", 70)
     table = three_columns(kind, 1)
-    p = increments._pvalue(prepare(table), 2, 0, cut(table, [0, 1]), cut(table, [1]), seed=0)
+    p = increments._pvalue(
+        prepare(table), 2, 0, grid_cells(table, [0, 1]), grid_cells(table, [1]), seed=0
+    )
     assert sum(map(len, few_permutations)) == used
     assert p > 5 / 25 if kind == "noise" else p <= 1 / 71
 
@@ -729,8 +757,10 @@ def test_what_few_permutations_reach_is_permuted_more(kind, used, few_permutatio
 @pytest.mark.parametrize("kind", ["noise", "sum", "xor", "of one"])
 @pytest.mark.parametrize("target", [None, 2])
 @pytest.mark.parametrize("name", MEASURES)
-def test_the_largest_p_value_of_all_that_may_be_spared_counts(kind, target, name, monkeypatch):
-    monkeypatch.setattr(increments, "LEAST", 1e-300)
+def test_the_increment_pvalue_is_the_largest_over_the_tested_columns(
+    kind, target, name, monkeypatch
+):
+    monkeypatch.setattr(increments, "SMALLEST_PVALUE", 1e-300)
     measure = find_measure(name)
     differ = 0
     for seed in range(4):
@@ -740,8 +770,7 @@ def test_the_largest_p_value_of_all_that_may_be_spared_counts(kind, target, name
             *others, last = measure.order_set(prepared, (0, 1, 2))
         else:
             last, others = target, [c for c in range(3) if c != target]
-        one = increments.Increment((0, 1, 2), target)
-        found = increments.increment_pvalue(measure, prepared, 7, one)
+        found = IncrementTests(measure, prepared, target, 7).pvalue((0, 1, 2))
         columns = listed(table)
         gained = naive.nothing_gained(columns[last], [columns[c] for c in others])
         assert min(map(abs, gained)) > 1e-9
@@ -752,12 +781,12 @@ def test_the_largest_p_value_of_all_that_may_be_spared_counts(kind, target, name
             increments._pvalue(
                 prepared,
                 last,
-                spared,
-                cut(table, others),
-                cut(table, [c for c in others if c != spared]),
+                tested,
+                grid_cells(table, others),
+                grid_cells(table, [c for c in others if c != tested]),
                 7,
             )
-            for spared in others
+            for tested in others
         ]
         assert found == max(pvalues)
         differ += min(pvalues) < max(pvalues)
@@ -767,10 +796,10 @@ def test_the_largest_p_value_of_all_that_may_be_spared_counts(kind, target, name
 
 @settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.floats(-2, 8))
-def test_the_tail_beyond_all_permutations_is_that_of_a_gamma_variable(seed, observed):
+def test_the_tail_beyond_all_permutations_is_that_of_a_gamma_distribution(seed, observed):
     null = np.random.default_rng(seed).gamma(3.0, size=199)
     observed *= null.std()
-    found = increments._tail(observed, null)
+    found = increments._tail_probability(observed, null)
     count = sum(naive.as_high(value, observed) for value in null)
     if count:
         assert found == pytest.approx((1 + count) / 200, rel=1e-12)
@@ -781,30 +810,30 @@ def test_the_tail_beyond_all_permutations_is_that_of_a_gamma_variable(seed, obse
     assert math.log(found) == pytest.approx(math.log(min(tail, 1 / 200)), rel=0.1)
 
 
-def test_permutations_that_are_all_alike_tell_only_how_many_they_are():
-    assert increments._tail(2.0, np.ones(199)) == 1 / 200
-    assert increments._tail(1.0, np.ones(199)) == 1
+def test_tail_probability_of_equal_permutations_depends_only_on_their_number():
+    assert increments._tail_probability(2.0, np.ones(199)) == 1 / 200
+    assert increments._tail_probability(1.0, np.ones(199)) == 1
 
 
 def increment(table, seed=0, target=None, measure="uds-chance"):
-    every = tuple(range(table.shape[1]))
-    one = increments.Increment(every, target)
-    return increments.increment_pvalue(find_measure(measure), prepare(table), seed, one)
+    """Return the increment p-value of all columns of a table."""
+    tests = IncrementTests(find_measure(measure), prepare(table), target, seed)
+    return tests.pvalue(tuple(range(table.shape[1])))
 
 
-def test_what_takes_three_columns_is_more_than_its_parts():
+def test_a_relation_of_three_columns_has_an_increment():
     for seed in range(3):
         assert increment(three_columns("xor", seed, 600)) < 0.001
         assert increment(three_columns("xor", seed, 600), target=2) < 0.001
 
 
-def test_a_pair_with_noise_is_no_more_than_its_parts():
+def test_a_pair_with_noise_has_no_increment():
     marked = [increment(three_columns("of one", seed, 300)) > 0.05 for seed in range(20)]
     assert sum(marked) >= 17
 
 
-def test_a_chain_is_no_more_than_its_pairs():
-    """Each column depends on the one before: the first tells nothing that the second does not."""
+def test_a_chain_has_no_increment():
+    """Each column depends on the one before: given the second, the first explains nothing."""
     marked = []
     for seed in range(12):
         a, b, c = np.random.default_rng(seed).normal(size=(3, 400))
@@ -816,7 +845,7 @@ def test_a_chain_is_no_more_than_its_pairs():
 # ---------------------------------------------------------------- covary.test
 
 
-def test_a_test_is_all_that_it_says(table):
+def test_result_of_a_test(table):
     result = checked(table, [0, 1, 2], seed=4)
     prepared = prepare(table[:, :3])
     measure = UDSChance()
@@ -826,9 +855,9 @@ def test_a_test_is_all_that_it_says(table):
     assert result.statistic == covary.evidence(table, [0, 1, 2])
     assert (result.permutations, result.exact) == (39, False)
     assert (result.measure, result.rows, result.seed) == ("uds-chance", 120, 4)
-    shuffles = arrangements.Shuffles(120, (1, 2), 4)
+    permutations = RandomPermutations(120, (1, 2), 4)
     null = [
-        measure.evidence_set(prepared.moved(shuffles.moves(number)), (0, 1, 2))
+        measure.evidence_sets(prepared.moved(permutations.moves(number)), [(0, 1, 2)])[0]
         for number in range(39)
     ]
     assert result.null.tolist() == null
@@ -836,13 +865,13 @@ def test_a_test_is_all_that_it_says(table):
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_a_target_is_tested_against_the_others(name, table):
+def test_only_the_target_is_permuted(name, table):
     result = checked(table, [0, 1, 4], target="x4", measure=name, seed=2)
     own = table[:, [0, 1, 4]]
     measure = find_measure(name)
-    shuffles = arrangements.Shuffles(120, (2,), 2)
+    permutations = RandomPermutations(120, (2,), 2)
     null = [
-        measure.evidence_sets(prepare(moved(own, shuffles.moves(n))), [(0, 1, 2)], 2)[0]
+        measure.evidence_sets(prepare(moved(own, permutations.moves(n))), [(0, 1, 2)], 2)[0]
         for n in range(39)
     ]
     assert (result.target, result.columns) == ("x4", ("x0", "x1", "x4"))
@@ -865,7 +894,7 @@ def test_labels_are_those_of_the_frame(table):
     assert (result.columns, result.target) == ((7, 8, 9), 8)
 
 
-def test_dependence_among_the_others_is_not_that_of_the_target():
+def test_dependence_among_the_others_does_not_count_with_a_target():
     rng = np.random.default_rng(2)
     a, b, t = rng.normal(size=(3, 200))
     cells = np.column_stack([a, a + 0.1 * b, t])
@@ -875,7 +904,7 @@ def test_dependence_among_the_others_is_not_that_of_the_target():
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_the_same_seed_gives_the_same_p_value(name, table):
+def test_the_same_seed_gives_the_same_pvalue(name, table):
     one, again, other = (checked(table, [2, 3], measure=name, seed=seed) for seed in (1, 1, 2))
     assert one == again
     assert one.null.tolist() == again.null.tolist()
@@ -908,10 +937,10 @@ def on_engine(where, request):
 
 
 @pytest.mark.parametrize("where", ["threads 2", "processes 2", "dask"])
-def test_p_values_are_the_same_on_every_engine(where, table, request):
+def test_pvalues_are_the_same_on_every_engine(where, table, request):
     how = on_engine(where, request)
     many = ({"level": 0.05, "permutations": 300}, {}, {"target": 4}, {"measure": "uds"})
-    # Processes take seconds to start: one has to stand for all.
+    # Processes take seconds to start, so they run only the first case.
     for options in many[:1] if where == "processes 2" else many:
         one = checked(table, **options)
         other = checked(table, **options, **how)
@@ -933,7 +962,7 @@ MONOTONE = (np.exp, lambda x: -(x**3), lambda x: 5 * x - 1e3, np.arctan)
 
 @settings(max_examples=15)
 @given(tables(rows=(8, 60), columns=(2, 3), kinds=KINDS), st.integers(0, 3), st.booleans())
-def test_units_change_no_p_value(table, which, with_target):
+def test_monotone_transformations_do_not_change_the_pvalue(table, which, with_target):
     assume(all(naive_chance.varies(column) for column in listed(table)))
     ranks = np.array([stats.rankdata(column, nan_policy="omit") for column in table.T]).T
     other = ranks.copy()
@@ -948,7 +977,7 @@ def test_units_change_no_p_value(table, which, with_target):
 @pytest.mark.parametrize("name", MEASURES)
 @settings(max_examples=10)
 @given(tables(rows=(8, 60), columns=(2, 3), kinds=KINDS))
-def test_feet_or_metres_change_no_p_value(name, table):
+def test_units_do_not_change_the_pvalue(name, table):
     assume(all(naive_chance.varies(column) for column in listed(table)))
     one, same = (checked(each, measure=name, permutations=19) for each in (table, table * 4 + 0.0))
     assert (one.pvalue, one.statistic) == (same.pvalue, same.statistic)
@@ -957,7 +986,7 @@ def test_feet_or_metres_change_no_p_value(name, table):
 @pytest.mark.parametrize("name", MEASURES)
 @settings(max_examples=15)
 @given(tables(rows=(5, 60), columns=(2, 3)), st.integers(0, 2**32 - 1), st.booleans())
-def test_the_order_of_rows_does_not_matter_to_the_statistic(name, table, seed, with_target):
+def test_the_order_of_rows_does_not_change_the_statistic(name, table, seed, with_target):
     order = np.random.default_rng(seed).permutation(len(table))
     target = 0 if with_target else None
     assume(all(naive_chance.varies(column) for column in listed(table)))
@@ -977,7 +1006,7 @@ def test_the_order_of_rows_does_not_matter_to_the_statistic(name, table, seed, w
     level=st.sampled_from([None, 0.05, 0.4]),
     target=st.sampled_from([None, 0]),
 )
-def test_every_p_value_is_one(name, table, permutations, level, target):
+def test_pvalue_is_valid_and_matches_the_null_statistics(name, table, permutations, level, target):
     assume(all(naive_chance.varies(column) for column in listed(table)))
     assume(level is None or level * (permutations + 1) >= 1)
     options = {"permutations": permutations, "level": level, "target": target, "measure": name}
@@ -993,7 +1022,7 @@ def test_every_p_value_is_one(name, table, permutations, level, target):
 
 
 @pytest.mark.parametrize("level", [0.05, 0.01, 0.5])
-def test_stopping_early_looks_at_the_first_permutations(level):
+def test_early_stopping_uses_the_first_permutations(level):
     ends = set()
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -1016,7 +1045,7 @@ def test_stopping_early_looks_at_the_first_permutations(level):
     assert min(ends) < 190
 
 
-def test_where_all_arrangements_are_looked_at_nothing_stops():
+def test_an_exact_test_does_not_stop_early():
     x = np.arange(5.0)
     cells = np.column_stack([x, x])
     exact = checked(cells, permutations=500)
@@ -1024,36 +1053,36 @@ def test_where_all_arrangements_are_looked_at_nothing_stops():
     assert (exact.exact, exact.permutations) == (True, 119)
 
 
-def test_progress_is_told_to_the_end(table):
-    told = []
-    checked(table, [0, 2], on_progress=lambda *event: told.append(event))
-    done = [event[0] for event in told]
+def test_progress_of_a_test_goes_to_the_end(table):
+    events = []
+    checked(table, [0, 2], on_progress=lambda *event: events.append(event))
+    done = [event[0] for event in events]
     assert done == sorted(done)
-    assert {event[1] for event in told} == {39}
+    assert {event[1] for event in events} == {39}
     assert done[-1] == 39
 
 
-def test_a_result_in_words_and_as_a_dictionary(table):
+def test_a_result_as_text_and_as_a_dictionary(table):
     result = checked(table, [0, 1], seed=3)
     assert str(result).splitlines() == [
         f"uds-chance = {result.score:.4f}, p = 0.0250 for x0, x1",
-        "  p is the chance of as much evidence if the columns were independent of each other",
-        "  39 permutations, every column by itself (120 rows, seed 3)",
+        "  p: probability of evidence at least this large if the columns were independent",
+        "  39 permutations of every column (120 rows, seed 3)",
     ]
-    told = result.to_dict()
-    assert json.loads(json.dumps(told)) == told
-    assert set(told) == {
+    document = result.to_dict()
+    assert json.loads(json.dumps(document)) == document
+    assert set(document) == {
         "columns", "target", "score", "statistic", "pvalue", "permutations", "exact", "measure",
         "rows", "seed", "level",
     }  # fmt: skip
-    assert json.loads(result.to_json()) == told
-    assert told["columns"] == ["x0", "x1"]
-    toward = str(checked(table, [0, 1], target=1))
-    assert "for x1 given x0\n" in toward
-    assert "x1 against the others" in toward
+    assert json.loads(result.to_json()) == document
+    assert document["columns"] == ["x0", "x1"]
+    with_target = str(checked(table, [0, 1], target=1))
+    assert "for x1 given x0\n" in with_target
+    assert "if x1 were independent of the others\n" in with_target
+    assert "39 permutations of x1 (" in with_target
     exact = str(checked(np.column_stack([np.arange(5.0), np.arange(5.0)]), permutations=119))
-    assert "all 119 other arrangements of the values" in exact
-    assert "(5 rows, exact)" in exact
+    assert "exact: all 119 other arrangements of the values (5 rows)" in exact
     strange = pd.DataFrame(table[:, :2], columns=["\x1b[31mred", "two\nlines"])
     assert "\x1b" not in str(checked(strange))
     assert "\x1b" not in str(checked(strange, target="\x1b[31mred"))
@@ -1062,45 +1091,44 @@ def test_a_result_in_words_and_as_a_dictionary(table):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"permutations": 0}, "permutations must be a whole number from 1, not 0"),
-        ({"permutations": 9.5}, "permutations must be a whole number from 1, not 9.5"),
-        ({"permutations": True}, "permutations must be a whole number from 1, not True"),
-        ({"seed": -1}, "seed must be a whole number from 0, not -1"),
-        ({"seed": None}, "seed must be a whole number from 0, not None"),
-        ({"level": 0}, "level must be a number between 0 and 1, or None, not 0"),
-        ({"level": 1.0}, "level must be a number between 0 and 1, or None, not 1.0"),
-        ({"level": nan}, "level must be a number between 0 and 1, or None, not nan"),
-        ({"level": "0.05"}, "level must be a number between 0 and 1, or None, not '0.05'"),
-        ({"level": True}, "level must be a number between 0 and 1, or None, not True"),
+        ({"permutations": 0}, "permutations must be a whole number of at least 1, not 0"),
+        ({"permutations": 9.5}, "permutations must be a whole number of at least 1, not 9.5"),
+        ({"permutations": True}, "permutations must be a whole number of at least 1, not True"),
+        ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
+        ({"seed": None}, "seed must be a whole number of at least 0, not None"),
+        ({"level": 0}, "level must be a number above 0 and below 1, not 0"),
+        ({"level": 1.0}, "level must be a number above 0 and below 1, not 1.0"),
+        ({"level": nan}, "level must be a number above 0 and below 1, not nan"),
+        ({"level": "0.05"}, "level must be a number above 0 and below 1, not '0.05'"),
+        ({"level": True}, "level must be a number above 0 and below 1, not True"),
         ({"measure": "usd"}, "no measure 'usd'. Did you mean 'uds'"),
         ({"permutation": 9}, "test has no parameter 'permutation'. Did you mean 'permutations'"),
         ({"beta": 3}, "'uds-chance' has no parameter 'beta'.* Measures 'mac'.*'uds'.* have it"),
         ({"engine": "thread"}, "no engine"),
         ({"n_jobs": 0}, "n_jobs must be a number of workers from 1"),
-        ({"measure": "uds", "order": "exact", "target": 0}, "order must be 'entropy' when there"),
+        ({"measure": "uds", "order": "exact", "target": 0}, "order must be 'entropy' if there"),
     ],
 )
-def test_wrong_parameters_of_a_test_are_refused(table, parameters, message):
+def test_invalid_parameters_of_a_test_are_errors(table, parameters, message):
     with pytest.raises(ParameterError, match=message):
         covary.test(table, **parameters)
 
 
 @pytest.mark.parametrize("parameter", ["permutations", "seed"])
-def test_wrong_parameters_of_a_tested_search_are_refused(table, parameter):
-    with pytest.raises(ParameterError, match=f"{parameter} must be a whole number from 0, not -1"):
+def test_invalid_test_parameters_of_a_search_are_errors(table, parameter):
+    message = f"{parameter} must be a whole number of at least 0, not"
+    with pytest.raises(ParameterError, match=f"{message} -1"):
         covary.search(table, **{parameter: -1})
-    with pytest.raises(
-        ParameterError, match=f"{parameter} must be a whole number from 0, not 1.5"
-    ):
+    with pytest.raises(ParameterError, match=rf"{message} 1\.5"):
         covary.search(table, **{parameter: 1.5})
 
 
-def test_too_little_to_test_is_refused(table):
-    with pytest.raises(ColumnError, match="at least two columns, there is only 'x0'"):
+def test_invalid_tables_and_columns_are_errors(table):
+    with pytest.raises(ColumnError, match="at least two columns: there is only 'x0'"):
         covary.test(table, ["x0"])
-    with pytest.raises(ColumnError, match="at least two columns, there is only 'x0'"):
+    with pytest.raises(ColumnError, match="at least two columns: there is only 'x0'"):
         covary.test(table[:, :1], target="x0")
-    with pytest.raises(TableError, match="the table has 2 rows: at least 3 needed"):
+    with pytest.raises(TableError, match="the table has 2 rows: at least 3 are needed"):
         covary.test(table[:2])
     with pytest.raises(ColumnError, match="no column 'x9'"):
         covary.test(table, target="x9")
@@ -1112,14 +1140,14 @@ def test_too_little_to_test_is_refused(table):
 
 
 class OnlyScores(Measure):
-    """A measure that has nothing but a score."""
+    """A measure that implements only the abstract method."""
 
     def score_set(self, prepared, columns):
-        ranks = prepared.ranks[list(columns)].astype(float)
+        ranks = prepared.derived(Ranks).by_row[list(columns)].astype(float)
         return float(abs(np.corrcoef(ranks)[0, 1]))
 
 
-def test_a_measure_needs_only_a_score():
+def test_a_measure_with_only_a_score_can_be_tested():
     rng = np.random.default_rng(0)
     cells = rng.normal(size=(40, 3))
     cells[:, 1] += 2 * cells[:, 0]
@@ -1127,25 +1155,25 @@ def test_a_measure_needs_only_a_score():
     assert result.measure == "OnlyScores"
     assert result.statistic == result.score == covary.score(cells, [0, 1], measure=OnlyScores())
     assert result.pvalue == 1 / 40
-    with pytest.raises(ParameterError, match="'OnlyScores' cannot say how much of one column"):
+    with pytest.raises(ParameterError, match="'OnlyScores' cannot compute the explained fraction"):
         checked(cells, target=0, measure=OnlyScores())
     found = searched(cells, measure=OnlyScores())
     assert all(0 < each.pvalue <= 1 for each in found)
 
 
-# ---------------------------------------------------------------- a search, tested
+# ---------------------------------------------------------------- tests of a search
 
 
 def recomputed(table, found, sets, *, measure, target, permutations, seed, options):
-    """P-values of reported sets, by the same shuffles, with tables and searches made anew."""
+    """Return the p-values of sets from the same permutations, applied to the tables themselves."""
     n_rows, n_columns = table.shape
     every = [c for c in range(n_columns) if c != target]
     moving = sorted({c for columns in sets for c in columns})[1:] if target is None else [target]
-    shuffles = arrangements.Shuffles(n_rows, tuple(moving), seed)
-    prepared = [prepare(moved(table, shuffles.moves(k))) for k in range(permutations)]
+    random = RandomPermutations(n_rows, tuple(moving), seed)
+    prepared = [prepare(moved(table, random.moves(k))) for k in range(permutations)]
     null = np.array([measure.evidence_sets(each, sets, target) for each in prepared])
     observed = measure.evidence_sets(prepare(table), sets, target)
-    limits = naive.boundaries(permutations, 0.05, go_on=True)
+    limits = naive.boundaries(permutations, 0.05, True)
     places = [
         naive.run_until_stopped(
             [naive.as_high(value, observed[at]) for value in null[:, at].tolist()],
@@ -1156,22 +1184,21 @@ def recomputed(table, found, sets, *, measure, target, permutations, seed, optio
     ]
     table_of_pvalues = naive.stopping_pvalues(permutations, limits)
     pvalues = [table_of_pvalues[place] for place in places]
-    most = min(permutations, 199)
+    maximum = min(permutations, 199)
     moving = every[1:] if target is None else [target]
-    shuffles = arrangements.Shuffles(n_rows, tuple(moving), seed, arrangements.SEARCHES)
-    whole = []
-    for number in range(most):
-        shuffled = moved(table, shuffles.moves(number))
-        kept_all = scores_of_all(shuffled, measure=measure, target=target, **options)
-        whole.append(kept_all)
-    maxima = [max(scores) for scores in whole]
+    random = RandomPermutations(n_rows, tuple(moving), seed, Purpose.NULL_SEARCHES)
+    null_searches = []
+    for number in range(maximum):
+        shuffled = moved(table, random.moves(number))
+        null_searches.append(scores_of_all(shuffled, measure=measure, target=target, **options))
+    maxima = [max(scores) for scores in null_searches]
     scores = [each.score for each in found]
-    needed = naive.tables_needed(scores[0], maxima, most)
-    null_scores = [score for scores in whole[:needed] for score in scores]
+    needed = naive.tables_needed(scores[0], maxima, maximum)
+    null_scores = [score for scores in null_searches[:needed] for score in scores]
     nothing = [bool(each.adds_nothing) for each in found]
     return SimpleNamespace(
         pvalues=[float(p) for p in pvalues],
-        family=[float(p) for p in naive.family_pvalues(scores, maxima, most)],
+        family=[float(p) for p in naive.family_pvalues(scores, maxima, maximum)],
         qvalues=[
             float(q) for q in naive.qvalues(scores, pvalues, nothing, null_scores, found.scored)
         ],
@@ -1179,25 +1206,25 @@ def recomputed(table, found, sets, *, measure, target, permutations, seed, optio
     )
 
 
-def scores_of_all(table, **options):
-    """The scores of all sets that a search scores, reported or not."""
+def planned(data, measure, strategy, **options):
+    """Return the plan of a search of all columns."""
+    return plan_search(data, None, measure, strategy, SearchOptions(**options))
+
+
+def scores_of_all(table, *, measure, target, strategy, max_size=None):
+    """Return the scores of all sets that a search scores, reported or not."""
     seen = []
-    search = covary.searching.plan_search(
-        table,
-        measure=options["measure"],
-        strategy=covary.strategies.find_strategy(
-            options["strategy"], max_size=options.get("max_size")
-        ),
-        target=options["target"],
+    search = Search(
+        planned(table, measure, find_strategy(strategy, max_size=max_size), target=target)
     )
-    add = search.best.add
+    add = search.ranking.add
 
     def watched(sets, scores):
         seen.extend(scores.tolist())
         add(sets, scores)
 
-    search.best.add = watched
-    search.run(covary.engines.Threads(1))
+    search.ranking.add = watched
+    search.run(Threads(1))
     return seen
 
 
@@ -1239,8 +1266,7 @@ def test_a_tested_search_is_the_naive_one(name, target, options, noise, table):
         if len(columns) == 2:
             assert each.increment_pvalue is each.adds_nothing is None
             continue
-        one = increments.Increment(columns, target)
-        alone = increments.increment_pvalue(measure, prepare(cells), 3, one)
+        alone = IncrementTests(measure, prepare(cells), target, 3).pvalue(columns)
         corrected = naive.largest_of([alone], n_columns, len(columns))
         assert each.increment_pvalue == pytest.approx(corrected, rel=1e-12)
         assert each.adds_nothing == (corrected > 0.05)
@@ -1251,7 +1277,7 @@ def found(table):
     return searched(table, max_size=3, permutations=60, seed=2)
 
 
-def test_a_tested_search_tells_everything(found):
+def test_result_of_a_tested_search(found):
     assert found.complete
     assert (found.tests.permutations, found.tests.seed, found.tests.level) == (60, 2, 0.05)
     assert found.tests.complete
@@ -1269,7 +1295,7 @@ def test_a_tested_search_tells_everything(found):
     assert best.pvalue == pytest.approx(1 / 61)
 
 
-def test_what_was_planted_adds_something_and_padding_does_not():
+def test_planted_sets_have_an_increment_and_padded_pairs_have_none():
     rng = np.random.default_rng(5)
     cells = rng.normal(size=(400, 5))
     cells[:, 1] += 3 * cells[:, 0]
@@ -1286,12 +1312,12 @@ def test_what_was_planted_adds_something_and_padding_does_not():
 
 
 def test_a_tested_search_as_json_and_frame(found, table):
-    told = json.loads(found.to_json())
-    assert told["tests"] == {
+    document = json.loads(found.to_json())
+    assert document["tests"] == {
         "permutations": 60, "searches": found.tests.searches, "seed": 2, "level": 0.05,
         "complete": True,
     }  # fmt: skip
-    for line, each in zip(told["subspaces"], found, strict=True):
+    for line, each in zip(document["subspaces"], found, strict=True):
         assert line["columns"] == list(each.columns)
         for name in ("pvalue", "qvalue", "family_pvalue", "increment_pvalue", "adds_nothing"):
             assert line[name] == getattr(each, name)
@@ -1309,42 +1335,44 @@ def test_a_tested_search_as_json_and_frame(found, table):
         assert len(result.to_frame()["increment_pvalue"]) == len(found)
 
 
-def test_a_tested_search_in_words(found):
+def test_a_tested_search_as_text(found):
     lines = str(found).splitlines()
     assert len(lines) == 1 + len(found) + 4
     assert f"p = {found[0].pvalue:.4f}, q = {found[0].qvalue:.4f}" in lines[1]
-    assert f"family = {found[0].family_pvalue:.4f}" in lines[1]
+    assert f"family-wise p = {found[0].family_pvalue:.4f}" in lines[1]
     for line, each in zip(lines[1:], found, strict=False):
-        assert ("adds nothing to its parts" in line) == bool(each.adds_nothing)
-    told = found.tests.explained(found.scored, found.target)
-    assert lines[-4:] == told
-    assert told[0].startswith("p: ")
-    assert "up to 60 tables with its columns permuted, not corrected for the search" in told[0]
-    assert told[1].startswith("q: ")
-    assert f"all of {found.scored:,} scored sets (Benjamini-Hochberg)" in told[1]
-    assert told[2].startswith("family: ")
-    assert f"{found.tests.searches:,} shuffled tables (Westfall-Young)" in told[2]
-    assert told[3].startswith("adds nothing to its parts: ")
-    toward = found.tests.explained(found.scored, "y\x1b")
-    assert "with y\\x1b permuted" in toward[0]
+        assert ("adds nothing beyond a subset" in line) == bool(each.adds_nothing)
+    explained = found.tests.explained(found.scored, found.target)
+    assert lines[-4:] == explained
+    assert explained[0].startswith("p: ")
+    assert "if its columns were independent" in explained[0]
+    assert "not corrected for the search (up to 60 permutations)" in explained[0]
+    assert explained[1].startswith("q: ")
+    assert f"(Benjamini-Hochberg over {found.scored:,} scored sets)" in explained[1]
+    assert explained[2].startswith("family-wise p: ")
+    assert f"(Westfall-Young, {found.tests.searches:,} shuffled tables searched)" in explained[2]
+    assert explained[3].startswith("adds nothing beyond a subset: ")
+    with_target = found.tests.explained(found.scored, "y\x1b")
+    assert "if y\\x1b were independent of the rest" in with_target[0]
+    assert "if y\\x1b were independent (Westfall-Young" in with_target[2]
 
 
-def test_one_of_anything_is_said_as_one():
-    """A single pair, a single shuffled table."""
+def test_text_uses_the_singular_for_one_set_and_one_table():
     cells = np.random.default_rng(1).normal(size=(60, 2))
-    words = str(searched(cells, permutations=9))
-    assert " 1 sets" not in words
-    assert " 1 shuffled tables" not in words
+    text = str(searched(cells, permutations=9))
+    assert "1 scored set" in text
+    assert "1 scored sets" not in text
+    assert "1 shuffled tables" not in text
 
 
-def test_a_sifted_search_lists_only_what_is_more_than_its_parts(table, tmp_path):
+def test_a_sifted_search_returns_only_sets_with_an_increment(table, tmp_path):
     whole = searched(table, max_size=3, seed=1, top=10**6)
     assert any(each.adds_nothing for each in whole)
     sifted = searched(table, max_size=3, seed=1, sift=True, top=4)
     expected = [each.columns for each in whole if not each.adds_nothing]
     assert [each.columns for each in sifted] == expected[:4]
     assert not any(each.adds_nothing for each in sifted)
-    # Without other tests, and from a run file, the same.
+    # The result is the same without other tests, and from a run file.
     options = {"max_size": 3, "seed": 1, "sift": True, "top": 4, "run": tmp_path / "r.covary"}
     plain = covary.search(table, **options)
     assert [each.columns for each in plain] == expected[:4]
@@ -1355,55 +1383,54 @@ def test_a_sifted_search_lists_only_what_is_more_than_its_parts(table, tmp_path)
         covary.search(table, sift=True, prune=True)
 
 
-def test_many_rows_are_drawn_for_the_increment_test(monkeypatch):
+def test_increment_tests_use_a_sample_of_many_rows(monkeypatch):
     rng = np.random.default_rng(3)
     a, b, noise = rng.normal(size=(3, 900))
     table = np.column_stack([noise, a, b, a + b])
-    monkeypatch.setattr(increments, "MOST_ROWS", 300)
+    monkeypatch.setattr(increment_tests, "MAX_ROWS", 300)
     for columns, target in (((1, 2, 3), None), ((1, 2, 3), 3), ((0, 1, 3), 3)):
-        one = increments.Increment(columns, target)
-        p = [increments.increment_pvalue(UDSChance(), prepare(table), 5, one) for _ in range(2)]
+        tests = IncrementTests(UDSChance(), prepare(table), target, 5)
+        p = [tests.pvalue(columns) for _ in range(2)]
         assert p[0] == p[1]
         assert (p[0] < 0.001) == (0 not in columns)
 
 
-def test_a_level_that_cannot_be_reached_is_refused(table):
-    with pytest.raises(ParameterError, match=r"as low as level=0.01: take at least 99 perm"):
+def test_a_level_below_the_smallest_pvalue_is_an_error(table):
+    with pytest.raises(ParameterError, match=r"as low as level=0.01: use at least 99 perm"):
         covary.test(table, permutations=98, level=0.01)
     covary.test(table, [0, 1], permutations=99, level=0.01)
 
 
-def test_the_side_of_the_level_is_told(table):
-    words = str(covary.test(table, [0, 1], permutations=999, level=0.05))
-    assert words.endswith("; then it was clear that p is at most 0.05")
-    alone = np.random.default_rng(0).normal(size=(120, 2))
-    assert "; then it was clear that p is above 0.05" in str(covary.test(alone, level=0.05))
-    assert "clear" not in str(covary.test(table, [0, 1], permutations=39))
+def test_text_names_the_side_of_the_level_if_a_test_stops_early(table):
+    text = str(covary.test(table, [0, 1], permutations=999, level=0.05))
+    assert text.endswith("; stopped early because p is at most 0.05")
+    noise = np.random.default_rng(0).normal(size=(120, 2))
+    assert "; stopped early because p is above 0.05" in str(covary.test(noise, level=0.05))
+    assert "stopped early" not in str(covary.test(table, [0, 1], permutations=39))
 
 
-def test_an_interrupt_does_not_wait_for_a_whole_search(table):
-    """A search of a shuffled table stops between two conditions when nobody waits for it."""
-    job = SearchJob(
+def test_a_null_search_stops_if_its_session_is_cancelled(table):
+    """An interrupt does not wait until the search of a shuffled table ends."""
+    strategy = find_strategy("exhaustive", max_size=4)
+    task = NullSearchTask(
         prepare(table),
         UDSChance(),
-        covary.strategies.find_strategy("exhaustive", max_size=4),
-        np.arange(5, dtype=np.int32),
-        None,
+        Candidates(strategy, np.arange(5, dtype=np.int32)),
         np.zeros(1),
-        arrangements.Shuffles(len(table), (1, 2, 3, 4), 0),
+        RandomPermutations(len(table), (1, 2, 3, 4), 0),
     )
-    with covary.engines.Threads(1).session(job) as session:
+    with Threads(1).session(task) as session:
         assert next(iter(session.run(search_shuffled, [0])))[1][0].scored == 25
-        session.given_up.set()
-        with pytest.raises(RuntimeError, match="given up"):
+        session.cancelled.set()
+        with pytest.raises(RuntimeError, match="cancelled"):
             next(iter(session.run(search_shuffled, [0])))
 
 
-def test_a_target_search_is_tested_toward_the_target(table):
+def test_a_search_with_a_target_tests_the_target(table):
     found = searched(table, target=4, max_size=3)
     assert found.target == "x4"
     assert all("x4" in each.columns for each in found)
-    assert "x4 permuted" in str(found)
+    assert "if x4 were independent of the rest" in str(found)
     by_columns = {positions(each): each for each in found}
     assert by_columns[2, 3, 4].pvalue <= 0.05 + 1e-9
     # That x0 and x1 depend on each other does not count.
@@ -1412,7 +1439,7 @@ def test_a_target_search_is_tested_toward_the_target(table):
             assert each.pvalue > 0.05
 
 
-def test_pruned_sets_are_not_tested_but_change_nothing_of_the_others(table):
+def test_pruning_does_not_change_the_scores_and_tests_of_the_other_sets(table):
     pruned = searched(table, max_size=3, prune=True, seed=1)
     whole = searched(table, max_size=3, seed=1, top=10**6)
     assert 0 < len(pruned) < len(whole)
@@ -1426,20 +1453,20 @@ def test_pruned_sets_are_not_tested_but_change_nothing_of_the_others(table):
 
 
 @pytest.mark.parametrize("top", [1, 3])
-def test_how_many_are_listed_changes_no_family_p_value(table, top):
+def test_top_does_not_change_family_wise_pvalues(table, top):
     some = searched(table, max_size=3, top=top)
     whole = searched(table, max_size=3, top=1000)
     assert [e.family_pvalue for e in some] == [e.family_pvalue for e in whole[:top]]
     assert [e.increment_pvalue for e in some] == [e.increment_pvalue for e in whole[:top]]
 
 
-def test_columns_that_never_vary_are_left_out_of_the_tests(table):
+def test_constant_columns_are_left_out_of_the_tests(table):
     more = np.column_stack([np.ones(120), table, np.full(120, nan)])
-    with pytest.warns(covary.CovaryWarning, match="never varies"):
+    with pytest.warns(covary.CovaryWarning, match="constant columns"):
         found = searched(more, max_size=3)
     assert len(found) == len(searched(table, max_size=3))
     assert all(0 < each.pvalue <= 1 for each in found)
-    with pytest.warns(covary.CovaryWarning, match="never varies"):
+    with pytest.warns(covary.CovaryWarning, match="constant columns"):
         nothing = searched(more[:, :2])
     assert (len(nothing), nothing.scored) == (0, 0)
     json.loads(nothing.to_json())
@@ -1457,41 +1484,41 @@ def test_few_rows_and_many_ties_are_searched_and_tested():
                 assert 0 < each.family_pvalue <= 1
 
 
-def test_progress_of_tests_is_told_by_stage(table):
-    told = {}
+def test_progress_of_tests_is_reported_by_stage(table):
+    events = {}
     searched(
         table,
         max_size=3,
-        on_progress=lambda stage, *event: told.setdefault(stage, []).append(event),
+        on_progress=lambda stage, *event: events.setdefault(stage, []).append(event),
     )
-    assert list(told) == [
+    assert list(events) == [
         "pairs",
         "sets of 3",
         "permutations",
-        "sets against their parts",
+        "sets against their subsets",
         "shuffled tables",
     ]
-    for stage in list(told)[2:]:
-        shares = [Fraction(*event) for event in told[stage]]
+    for stage in list(events)[2:]:
+        shares = [Fraction(*event) for event in events[stage]]
         assert shares == sorted(shares)
-        assert all(0 < event[0] <= event[1] for event in told[stage])
-    assert told["sets against their parts"][-1] == (10, 10)
+        assert all(0 < event[0] <= event[1] for event in events[stage])
+    assert events["sets against their subsets"][-1] == (10, 10)
 
 
-def test_a_strong_pair_is_significant_with_the_fewest_permutations_that_can_tell(table):
-    """19 permutations and shuffled tables: 1 / 20 is at most 0.05."""
+def test_a_strong_pair_is_significant_with_19_permutations(table):
+    """The smallest p-value of 19 permutations or shuffled tables is 1 / 20."""
     best = searched(table[:, :3], permutations=19)[0]
     assert best.family_pvalue <= 0.05
     assert best.pvalue <= 0.05
 
 
-# ---------------------------------------------------------------- kept in a run file
+# ---------------------------------------------------------------- tests in a run file
 
 SEARCH = {"max_size": 3, "permutations": 45, "seed": 3, "n_jobs": 1, "top": 8}
 
 
 def contents(path):
-    """All that a run file holds, but for when it was written."""
+    """Return all rows of a run file except the times."""
     tables = ("run", "columns", "candidates", "subspaces", "permutations", "increments")
     with closing(sqlite3.connect(path)) as connection:
         rows = {
@@ -1503,16 +1530,16 @@ def contents(path):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(table, tmp_path_factory):
-    path = tmp_path_factory.mktemp("runs") / "undisturbed.covary"
+def uninterrupted(table, tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "uninterrupted.covary"
     result = covary.search(table, run=path, **SEARCH)
     return SimpleNamespace(path=path, result=result, rows=contents(path))
 
 
-def test_a_run_file_changes_no_p_value(table, undisturbed):
-    assert covary.search(table, **SEARCH) == undisturbed.result
-    assert len(undisturbed.rows["permutations"]) >= 8 * 32
-    for line, each in zip(undisturbed.rows["subspaces"], undisturbed.result, strict=True):
+def test_a_run_file_changes_no_pvalue(table, uninterrupted):
+    assert covary.search(table, **SEARCH) == uninterrupted.result
+    assert len(uninterrupted.rows["permutations"]) >= 8 * 32
+    for line, each in zip(uninterrupted.rows["subspaces"], uninterrupted.result, strict=True):
         assert line[2] == each.score
         assert line[4:] == (
             each.pvalue, each.qvalue, each.family_pvalue, each.increment_pvalue,
@@ -1523,67 +1550,70 @@ SCORE = StrengthScorer.score
 
 
 def fail_unless_shuffled(self, *arguments):
-    assert type(self.shared).__name__ == "_Moved", "scored again"
+    """Score sets of a shuffled table; fail for the table itself."""
+    assert self.shared._unmoved is not None, "scored again"
     return SCORE(self, *arguments)
 
 
-def test_a_finished_search_can_be_tested_later(table, undisturbed, tmp_path, monkeypatch):
+def test_a_finished_search_can_be_tested_later(table, uninterrupted, tmp_path, monkeypatch):
     path = tmp_path / "run.covary"
     plain = covary.search(table, run=path, **{**SEARCH, "permutations": 0})
     assert plain.tests is None
     # Nothing is scored again.
-    monkeypatch.setattr("covary.measures.strengths.StrengthScorer.score", fail_unless_shuffled)
-    assert covary.search(table, run=path, resume=True, **SEARCH) == undisturbed.result
-    assert contents(path) == undisturbed.rows
+    monkeypatch.setattr(StrengthScorer, "score", fail_unless_shuffled)
+    assert covary.search(table, run=path, resume=True, **SEARCH) == uninterrupted.result
+    assert contents(path) == uninterrupted.rows
 
 
 def fail(*arguments, **options):
     raise AssertionError("computed again")
 
 
-def test_a_tested_run_is_not_computed_again(table, undisturbed, monkeypatch):
+def test_a_tested_run_is_not_computed_again(table, uninterrupted, monkeypatch):
     monkeypatch.setattr(permutation, "evidence_permuted", fail)
-    monkeypatch.setattr(search_tests, "increment_pvalues", fail)
-    monkeypatch.setattr(search_tests, "search_shuffled", fail)
-    again = covary.search(table, run=undisturbed.path, resume=True, **SEARCH)
-    assert again == undisturbed.result
-    assert contents(undisturbed.path) == undisturbed.rows
+    monkeypatch.setattr("covary.searching.increments.increment_pvalues", fail)
+    monkeypatch.setattr("covary.searching.pvalues.search_shuffled", fail)
+    again = covary.search(table, run=uninterrupted.path, resume=True, **SEARCH)
+    assert again == uninterrupted.result
+    assert contents(uninterrupted.path) == uninterrupted.rows
 
 
-def copy_of(undisturbed, folder):
+def copy_of(uninterrupted, folder):
     path = folder / "run.covary"
-    path.write_bytes(undisturbed.path.read_bytes())
+    path.write_bytes(uninterrupted.path.read_bytes())
     return path
 
 
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"seed": 4}, "belongs to another search: seed is 3 there and 4 here; name another file"),
+        ({"seed": 4}, "belongs to another search: seed is 3 there and 4 here; choose another"),
         ({"permutations": 46}, "another search: permutations is 45 there and 46 here"),
     ],
 )
-def test_other_tests_are_refused_and_harm_nothing(table, undisturbed, tmp_path, other, message):
-    path = copy_of(undisturbed, tmp_path)
+def test_other_test_options_are_errors_and_change_no_row(
+    table, uninterrupted, tmp_path, other, message
+):
+    path = copy_of(uninterrupted, tmp_path)
     with pytest.raises(RunError, match=message):
         covary.search(table, run=path, resume=True, **{**SEARCH, **other})
-    # What was known stays known, p-values among it.
-    assert contents(path) == undisturbed.rows
-    assert covary.search(table, run=path, resume=True, **SEARCH) == undisturbed.result
+    # All results stay in the file.
+    assert contents(path) == uninterrupted.rows
+    assert covary.search(table, run=path, resume=True, **SEARCH) == uninterrupted.result
 
 
-def test_resuming_without_tests_keeps_the_p_values(table, undisturbed, tmp_path):
-    path = copy_of(undisturbed, tmp_path)
+def test_resuming_without_tests_keeps_the_p_values(table, uninterrupted, tmp_path):
+    path = copy_of(uninterrupted, tmp_path)
     plain = covary.search(table, run=path, resume=True, **{**SEARCH, "permutations": 0})
     assert plain.tests is None
-    assert contents(path) == undisturbed.rows
+    assert contents(path) == uninterrupted.rows
 
 
-STAGES = ("permutations", "sets against their parts", "shuffled tables")
+STAGES = ("permutations", "sets against their subsets", "shuffled tables")
 
 
 def interrupting(stage, number):
-    """An ``on_progress`` that interrupts when it is told so many times of a stage."""
+    """Return a callback that interrupts after this many calls for a stage."""
     left = [number]
 
     def on_progress(which, done, total):
@@ -1597,44 +1627,38 @@ def interrupting(stage, number):
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_interrupted_tests_go_on_where_they_stopped(
-    stage, number, n_jobs, table, undisturbed, tmp_path
-):
+def test_interrupted_tests_are_resumed(stage, number, n_jobs, table, uninterrupted, tmp_path):
     path = tmp_path / "run.covary"
     options = {**SEARCH, "n_jobs": n_jobs}
     with pytest.raises(KeyboardInterrupt):
         covary.search(table, run=path, on_progress=interrupting(stage, number), **options)
     kept = contents(path)
-    assert kept["candidates"] == undisturbed.rows["candidates"]
+    assert kept["candidates"] == uninterrupted.rows["candidates"]
     started = STAGES[: STAGES.index(stage) + 1]
     names = dict(zip(STAGES, ("permutations", "increments", "shuffled"), strict=True))
     for each in started:
         assert kept[names[each]]
-        assert set(kept[names[each]]) <= set(undisturbed.rows[names[each]])
-    assert covary.search(table, run=path, resume=True, **options) == undisturbed.result
-    assert contents(path) == undisturbed.rows
+        assert set(kept[names[each]]) <= set(uninterrupted.rows[names[each]])
+    assert covary.search(table, run=path, resume=True, **options) == uninterrupted.result
+    assert contents(path) == uninterrupted.rows
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_interrupted_tests_tell_what_they_know(stage, table):
-    search = covary.searching.plan_search(
-        table,
-        measure=UDSChance(),
-        strategy=covary.strategies.find_strategy("beam", max_size=3),
-        permutations=45,
-    )
+def test_interrupted_tests_give_a_partial_result(stage, table):
+    strategy = find_strategy("beam", max_size=3)
+    search = Search(planned(table, UDSChance(), strategy, permutations=45))
     with pytest.raises(KeyboardInterrupt):
-        search.run(covary.engines.Threads(1), None, interrupting(stage, 0))
-    result = search.result(table)
+        search.run(Threads(1), None, interrupting(stage, 0))
+    result = search_result(search, table)
     assert result.complete
     assert not result.tests.complete
     assert all(each.qvalue is each.family_pvalue is None for each in result)
     assert any(each.pvalue is None for each in result) == (stage == "permutations")
-    assert "testing was interrupted: p is rough, and the rest is missing" in str(result)
+    assert "the tests were interrupted: p is rough, q and family-wise p missing" in str(result)
     assert json.loads(result.to_json())["tests"]["complete"] is False
 
 
-def test_a_damaged_permutation_is_noticed(table, undisturbed, tmp_path):
+def test_damaged_test_results_are_errors(table, uninterrupted, tmp_path):
     for at, statement in enumerate(
         (
             "UPDATE permutations SET evidence = 'much' WHERE number = 3",
@@ -1644,7 +1668,7 @@ def test_a_damaged_permutation_is_noticed(table, undisturbed, tmp_path):
         )
     ):
         (tmp_path / str(at)).mkdir()
-        path = copy_of(undisturbed, tmp_path / str(at))
+        path = copy_of(uninterrupted, tmp_path / str(at))
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute(statement)
         with pytest.raises(RunError, match=r"is damaged: .* is not what it should be"):
@@ -1666,7 +1690,7 @@ def unwrapped(text):
     return " ".join(text.split())
 
 
-def test_the_command_says_what_the_function_returns(covary_command, csv):
+def test_the_test_command_prints_the_result(covary_command, csv):
     code, out, err = covary_command("test", csv, "-c", "a,[bold]b[/bold]", "-n", 39, "--seed", 5)
     result = covary.test(csv, ["a", "[bold]b[/bold]"], permutations=39, seed=5)
     assert code == 0
@@ -1686,14 +1710,14 @@ def test_the_command_says_what_the_function_returns(covary_command, csv):
         (("--jobs", "2"), {}),
     ],
 )
-def test_the_command_prints_json(covary_command, csv, arguments, options):
+def test_the_test_command_prints_json(covary_command, csv, arguments, options):
     code, out, _ = covary_command("test", csv, "-n", 45, "--json", *arguments)
     assert code == 0
     assert json.loads(out) == covary.test(csv, permutations=45, **options).to_dict()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (("--target", "f"), "no column 'f'"),
         (("-c", "a"), "at least two columns"),
@@ -1701,31 +1725,31 @@ def test_the_command_prints_json(covary_command, csv, arguments, options):
         (("--engine", "nowhere"), "no engine 'nowhere'"),
     ],
 )
-def test_an_error_of_the_command_is_one_line(covary_command, csv, arguments, words):
+def test_errors_of_the_test_command_are_one_line(covary_command, csv, arguments, message):
     code, out, err = covary_command("test", csv, *arguments)
     assert (code, out) == (1, "")
     assert err.startswith("covary: ")
     assert err.count("\n") == 1
-    assert words in err
+    assert message in err
 
 
 @pytest.mark.parametrize(
     "arguments",
     [("--level", "0"), ("--level", "1"), ("-n", "0"), ("--seed", "-1"), ("--target",)],
 )
-def test_misuse_of_the_command_is_told(covary_command, csv, arguments):
+def test_usage_errors_of_the_test_command_exit_2(covary_command, csv, arguments):
     code, out, err = covary_command("test", csv, *arguments)
     assert (code, out) == (2, "")
     assert "Error" in err
 
 
-def test_a_file_that_is_not_there_is_one_line(covary_command, tmp_path):
+def test_the_error_of_a_missing_file_is_one_line(covary_command, tmp_path):
     code, out, err = covary_command("test", tmp_path / "none.csv")
     assert (code, out) == (1, "")
     assert err.count("\n") == 1
 
 
-def test_the_search_command_prints_p_values(covary_command, csv):
+def test_the_search_command_prints_pvalues(covary_command, csv):
     search = ("search", csv, "--max-size", 3, "--permutations", 39, "--jobs", 1)
     code, out, _ = covary_command(*search)
     result = covary.search(csv, max_size=3, permutations=39)
@@ -1733,9 +1757,9 @@ def test_the_search_command_prints_p_values(covary_command, csv):
     flat = unwrapped(out)
     for line in result.tests.explained(result.scored):
         assert unwrapped(line) in flat
-    for word in (" p ", " q ", " family "):
-        assert word in out
-    assert "adds nothing to its parts" in out
+    for heading in (" p ", " q ", " family-wise p "):
+        assert heading in out
+    assert "adds nothing" in out
     code, out, _ = covary_command(*search, "--json")
     assert code == 0
     assert json.loads(out) == json.loads(result.to_json())
@@ -1756,7 +1780,7 @@ def test_the_search_command_resumes_with_tests(covary_command, csv, tmp_path):
     assert err.count("\n") == 1
 
 
-# ---------------------------------------------------------------- noise, and what is none
+# ---------------------------------------------------------------- level on noise
 
 DRAWS = {
     "normal": lambda rng, m: rng.normal(size=m),
@@ -1767,22 +1791,23 @@ DRAWS = {
 
 
 def independent(rng, kind, m, d):
-    """A table of independent columns; of all kinds, if mixed."""
+    """Return a table of independent columns of one kind, or of several if ``mixed``."""
     kinds = rng.choice(list(DRAWS), size=d) if kind == "mixed" else [kind] * d
     return np.column_stack([DRAWS[each](rng, m) for each in kinds])
 
 
-def most_of(n, level, confidence):
-    """The most of n that may be rejected at a level, with such confidence on both sides."""
+def max_rejections(n, level, confidence):
+    """Return the maximum number of rejections of n at a level, with two-sided confidence."""
     return int(stats.binom.ppf(1 - (1 - confidence) / 2, n, level))
 
 
-def least_of(n, level, confidence):
+def min_rejections(n, level, confidence):
+    """Return the minimum number of rejections."""
     return int(stats.binom.ppf((1 - confidence) / 2, n, level))
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_noise_is_rejected_as_often_as_the_level_says(name):
+def test_noise_is_rejected_at_the_level(name):
     rng = np.random.default_rng(11)
     n_tables = 120
     rejected = 0
@@ -1792,22 +1817,21 @@ def test_noise_is_rejected_as_often_as_the_level_says(name):
         target = (None, 0)[number % 2]
         result = checked(cells, measure=name, target=target, permutations=19, seed=number)
         rejected += result.pvalue <= 0.05
-    assert rejected <= most_of(n_tables, 0.05, 0.999)
+    assert rejected <= max_rejections(n_tables, 0.05, 0.999)
 
 
-def test_evidence_of_noise_is_rejected_not_less_often_either():
-    """Without ties nothing is lost: exactly one in twenty, but for chance."""
+def test_noise_without_ties_is_not_rejected_less_often_than_the_level():
     rng = np.random.default_rng(4)
     pvalues = [
         checked(independent(rng, "normal", 40, 2), permutations=19, seed=k).pvalue
         for k in range(200)
     ]
     rejected = sum(p <= 0.05 for p in pvalues)
-    assert least_of(200, 0.05, 0.999) <= rejected <= most_of(200, 0.05, 0.999)
+    assert min_rejections(200, 0.05, 0.999) <= rejected <= max_rejections(200, 0.05, 0.999)
     assert stats.kstest(np.array(pvalues) - rng.random(200) / 20, "uniform").pvalue > 0.001
 
 
-def test_searches_of_noise_find_nothing():
+def test_searches_of_noise_have_few_significant_sets():
     rng = np.random.default_rng(8)
     n_tables = 40
     by_family = by_q = 0
@@ -1816,8 +1840,8 @@ def test_searches_of_noise_find_nothing():
         found = searched(cells, permutations=19, max_size=3, seed=number)
         by_family += any(each.family_pvalue <= 0.05 for each in found)
         by_q += any(each.qvalue <= 0.05 for each in found)
-    assert by_family <= most_of(n_tables, 0.05, 0.999)
-    assert by_q <= most_of(n_tables, 0.05, 0.999)
+    assert by_family <= max_rejections(n_tables, 0.05, 0.999)
+    assert by_q <= max_rejections(n_tables, 0.05, 0.999)
 
 
 SIZES = list(itertools.product((50, 200, 1000), (2, 3, 4, 5, 6)))
@@ -1826,7 +1850,7 @@ SIZES = list(itertools.product((50, 200, 1000), (2, 3, 4, 5, 6)))
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("how", ["fixed", "sequential", "target"])
-def test_noise_of_any_size_and_shape_is_rejected_at_the_level(name, how):
+def test_noise_of_any_size_and_distribution_is_rejected_at_the_level(name, how):
     rng = np.random.default_rng([ord(letter) for letter in name + how])
     rejected = n_tables = 0
     for kind, (m, d), _ in itertools.product(
@@ -1835,22 +1859,22 @@ def test_noise_of_any_size_and_shape_is_rejected_at_the_level(name, how):
         cells = independent(rng, kind, m, d)
         options = {"target": 0} if how == "target" else {}
         if how == "target" and d > 2:
-            cells[:, 2] = cells[:, 1] + 0.1 * cells[:, 2]  # the others may depend on each other
+            cells[:, 2] = cells[:, 1] + 0.1 * cells[:, 2]  # The others may depend on each other.
         if how == "sequential":
             options |= {"level": 0.05, "permutations": 199}
         p = checked(cells, measure=name, seed=n_tables, **options).pvalue
         rejected += p <= 0.05
         n_tables += 1
     assert n_tables >= (500 if how == "fixed" else 150)
-    assert rejected <= most_of(n_tables, 0.05, 0.99)
+    assert rejected <= max_rejections(n_tables, 0.05, 0.99)
     if name == "uds-chance":
-        assert rejected >= least_of(n_tables, 0.05, 0.999)
+        assert rejected >= min_rejections(n_tables, 0.05, 0.999)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("target", [None, 0])
-def test_a_search_of_noise_has_a_false_set_in_one_of_twenty_tables(name, target):
+def test_searches_of_noise_control_the_family_wise_error_rate(name, target):
     rng = np.random.default_rng(5)
     n_tables = 200
     by_family = by_q = 0
@@ -1860,34 +1884,34 @@ def test_a_search_of_noise_has_a_false_set_in_one_of_twenty_tables(name, target)
         found = searched(cells, measure=name, target=target, max_size=3, top=20, seed=number)
         by_family += any(each.family_pvalue <= 0.05 for each in found)
         by_q += any(each.qvalue <= 0.05 for each in found)
-    assert by_family <= most_of(n_tables, 0.05, 0.99)
-    assert by_q <= most_of(n_tables, 0.05, 0.99)
+    assert by_family <= max_rejections(n_tables, 0.05, 0.99)
+    assert by_q <= max_rejections(n_tables, 0.05, 0.99)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "heavy", "tied"])
-def test_the_increment_test_marks_a_pair_with_noise(kind):
-    """The noise is the last column, or one of the others: neither adds anything."""
+def test_the_increment_test_keeps_its_level_for_a_pair_with_noise(kind):
+    """The noise is the target or a condition; it adds nothing in both cases."""
     rng = np.random.default_rng(0)
-    n_tables, unmarked = 200, [0, 0]
+    n_tables, rejected = 200, [0, 0]
     for number in range(n_tables):
         cells = independent(rng, kind, 300, 3)
         cells[:, 1] = cells[:, 0] + 0.5 * cells[:, 1]
         for at, target in enumerate((1, 2)):
-            unmarked[at] += increment(cells, seed=number, target=target) <= 0.05
-    assert max(unmarked) <= most_of(n_tables, 0.05, 0.99)
+            rejected[at] += increment(cells, seed=number, target=target) <= 0.05
+    assert max(rejected) <= max_rejections(n_tables, 0.05, 0.99)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
-def test_the_increment_test_does_not_mark_what_takes_all(name):
+def test_the_increment_test_detects_relations_of_three_columns(name):
     for seed in range(50):
         for kind in ("xor", "sum"):
             assert increment(three_columns(kind, seed, 600), seed=seed, measure=name) <= 0.01
 
 
 @pytest.mark.slow
-def test_sequential_decisions_are_those_of_all_permutations():
+def test_sequential_decisions_agree_with_those_of_all_permutations():
     rng = np.random.default_rng(1)
     fewer = disagree = 0
     for number in range(300):

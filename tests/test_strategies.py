@@ -1,4 +1,4 @@
-"""Strategies, driven by made-up scores: they know neither measure nor engine."""
+"""Strategies, tested with artificial scores: they depend on no measure and no engine."""
 
 from __future__ import annotations
 
@@ -12,11 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covary.errors import ParameterError
-from covary.strategies import Beam, Exhaustive, FourS, all_strategies, base, find_strategy
+from covary.searching.strategies import (
+    Beam,
+    Exhaustive,
+    FourS,
+    all_strategies,
+    base,
+    find_strategy,
+)
 
 
 def drive(strategy, n_columns, score, fixed=0):
-    """Return every set that is asked for, in that order, with its score."""
+    """Return every proposed candidate with its score, in the order of the proposals."""
     found = {}
     batches = strategy.batches(n_columns, fixed)
     stages = {}
@@ -26,7 +33,7 @@ def drive(strategy, n_columns, score, fixed=0):
             sets = [tuple(columns) for columns in batch.sets.tolist()]
             assert len({len(columns) for columns in sets}) == 1
             assert all(columns == tuple(sorted(set(columns))) for columns in sets)
-            assert not set(sets) & set(found), "asked for twice"
+            assert not set(sets) & set(found), "proposed twice"
             stages.setdefault(batch.stage, [batch.total, 0])[1] += len(sets)
             found.update((columns, score(columns)) for columns in sets)
             batch = batches.send(np.array([found[columns] for columns in sets]))
@@ -37,7 +44,7 @@ def drive(strategy, n_columns, score, fixed=0):
 
 
 def random_scores(seed, levels):
-    """Scores that depend on the set alone; few levels make many of them equal."""
+    """Return a function that scores a set at random; few levels give many equal scores."""
 
     def score(columns):
         rng = np.random.default_rng([seed, *columns])
@@ -54,7 +61,7 @@ def random_scores(seed, levels):
     parents=st.sampled_from(["all", "one"]),
     levels=st.sampled_from([1, 3, 1000]),
 )
-def test_beam_asks_for_what_the_naive_search_scores(
+def test_beam_proposes_the_candidates_of_the_naive_search(
     seed, n_columns, beam, max_size, parents, levels
 ):
     score = random_scores(seed, levels)
@@ -70,12 +77,12 @@ def test_beam_asks_for_what_the_naive_search_scores(
     max_size=st.integers(2, 5),
     parents=st.sampled_from(["all", "one"]),
 )
-def test_with_a_fixed_column_beam_starts_from_single_ones(
+def test_beam_with_a_fixed_column_starts_with_single_columns(
     seed, n_columns, beam, max_size, parents
 ):
     score = random_scores(seed, 5)
     asked = drive(Beam(max_size, beam, parents), n_columns, score, fixed=1)
-    # The fixed column is called after all others, so that nothing changes places.
+    # The fixed column has the largest number, so the order of the others stays the same.
     naively = naive.beam_search(
         range(n_columns),
         lambda columns: score(columns[:-1]),
@@ -89,7 +96,7 @@ def test_with_a_fixed_column_beam_starts_from_single_ones(
 
 @pytest.mark.parametrize("size", [2, 3, 5])
 @pytest.mark.parametrize("fixed", [0, 1])
-def test_exhaustive_asks_for_every_set_once(size, fixed):
+def test_exhaustive_proposes_every_set_once(size, fixed):
     asked = drive(Exhaustive(size), 6, lambda columns: 0.0, fixed)
     every = itertools.chain.from_iterable(
         itertools.combinations(range(6), k) for k in range(2 - fixed, size - fixed + 1)
@@ -98,16 +105,16 @@ def test_exhaustive_asks_for_every_set_once(size, fixed):
     assert len(asked) == Exhaustive(size).count(6, fixed)
 
 
-def test_sets_larger_than_the_table_are_not_asked_for():
+def test_no_set_has_more_columns_than_the_table():
     assert max(map(len, drive(Exhaustive(9), 4, lambda columns: 0.0))) == 4
     assert max(map(len, drive(Beam(9), 4, lambda columns: 0.0))) == 4
 
 
 @pytest.mark.parametrize("strategy", [Beam(3, beam=7), Exhaustive(3), FourS()])
-def test_large_levels_come_in_batches_and_nothing_changes(strategy, monkeypatch):
+def test_batch_size_does_not_change_the_candidates(strategy, monkeypatch):
     score = random_scores(1, 4)
     whole = drive(strategy, 9, score)
-    monkeypatch.setattr(base, "BATCH", 5)
+    monkeypatch.setattr(base, "BATCH_SIZE", 5)
     in_parts = drive(strategy, 9, score)
     assert list(in_parts.items()) == list(whole.items())
 
@@ -116,7 +123,7 @@ def test_large_levels_come_in_batches_and_nothing_changes(strategy, monkeypatch)
 
 
 def pair_scores(edges):
-    """Scores of 0.9 for these pairs and 0 for every other set."""
+    """Return a function that scores these pairs 0.9 and every other set 0."""
     edges = {tuple(sorted(edge)) for edge in edges}
     return lambda columns: 0.9 if columns in edges else 0.0
 
@@ -135,32 +142,32 @@ def test_4s_scores_the_cliques_of_the_strongest_pairs():
     levels=st.sampled_from([2, 5, 1000]),
     max_size=st.sampled_from([None, 4, 5]),
 )
-def test_4s_asks_for_the_cliques_and_for_their_unions(seed, edges, levels, max_size):
+def test_4s_proposes_the_cliques_and_their_unions(seed, edges, levels, max_size):
     score = random_scores(seed, levels)
     pairs = sorted(itertools.combinations(range(8), 2), key=lambda pair: (-score(pair), pair))
     graph = {pair for pair in pairs[:edges] if score(pair) > 0}
     cliques = naive.maximal_cliques(graph, 8)
     if max_size is not None and any(len(clique) > max_size for clique in cliques):
-        return  # cut by strength, which has a test of its own
+        return  # Large cliques are reduced to the strongest columns; another test checks that.
     unions = naive.merged_cliques(cliques, 8, max_size or 8)
     asked = drive(FourS(max_size, edges), 8, score)
     assert {columns for columns in asked if len(columns) > 2} == {*cliques, *unions}
 
 
-def test_4s_joins_cliques_that_lack_an_edge_or_two():
+def test_4s_joins_cliques_if_few_edges_are_missing():
     edges = set(itertools.combinations(range(8), 2)) - {(0, 1), (2, 3)}
     asked = drive(FourS(edges=100), 60, pair_scores(edges))
     assert tuple(range(8)) in asked
 
 
-def test_4s_leaves_cliques_apart_that_share_one_column():
+def test_4s_does_not_join_cliques_that_share_one_column():
     one, other = (0, 1, 2, 3, 4), (4, 5, 6, 7, 8)
     edges = [*itertools.combinations(one, 2), *itertools.combinations(other, 2)]
     larger = {c for c in drive(FourS(), 60, pair_scores(edges)) if len(c) > 2}
     assert larger == {one, other}
 
 
-def test_4s_keeps_to_a_size_by_the_strongest_columns():
+def test_4s_reduces_large_cliques_to_the_strongest_columns():
     weights = [0.9, 0.1, 0.8, 0.7, 0.2]
     asked = drive(
         FourS(max_size=3, edges=10),
@@ -170,11 +177,11 @@ def test_4s_keeps_to_a_size_by_the_strongest_columns():
     assert [columns for columns in asked if len(columns) > 2] == [(0, 2, 3)]
 
 
-def test_4s_thins_a_graph_with_too_many_cliques(monkeypatch):
-    from covary.strategies import four_s
+def test_4s_removes_edges_if_there_are_too_many_cliques(monkeypatch):
+    from covary.searching.strategies import four_s
 
-    monkeypatch.setattr(four_s, "MOST_CLIQUES", 3)
-    # All but a perfect matching: 2 to the 4 maximal cliques.
+    monkeypatch.setattr(four_s, "MAX_CLIQUES", 3)
+    # A complete graph without a perfect matching has 2^4 maximal cliques.
     edges = set(itertools.combinations(range(8), 2)) - {(0, 1), (2, 3), (4, 5), (6, 7)}
     asked = drive(FourS(edges=100), 8, pair_scores(edges))
     strongest = sorted(edges)[: len(edges) // 4]
@@ -186,20 +193,20 @@ def test_4s_thins_a_graph_with_too_many_cliques(monkeypatch):
 
 
 def test_strategies_are_found_by_name():
-    assert list(all_strategies()) == ["beam", "exhaustive", "4s"]
-    for name, strategy in all_strategies().items():
-        assert find_strategy(name) == strategy()
-        assert strategy.summary
+    assert list(all_strategies()) == ["4s", "beam", "exhaustive"]
+    for name, entry in all_strategies().items():
+        assert find_strategy(name) == entry.make()
+        assert entry.summary
     assert find_strategy("beam", beam=7, max_size=None) == Beam(beam=7)
     assert find_strategy(Beam(beam=3), max_size=4) == Beam(max_size=4, beam=3)
 
 
-def test_an_unknown_strategy_is_told_the_nearest():
+def test_unknown_strategy_error_suggests_the_closest_name():
     with pytest.raises(ParameterError, match=r"no strategy 'bean'. Did you mean 'beam'\? The str"):
         find_strategy("bean")
 
 
-def test_a_parameter_of_another_strategy_is_refused():
+def test_parameter_of_another_strategy_is_an_error():
     with pytest.raises(ParameterError, match="strategy 'exhaustive' has no parameter 'beam'"):
         find_strategy("exhaustive", beam=3)
 
@@ -217,6 +224,12 @@ def test_a_parameter_of_another_strategy_is_refused():
         (FourS, {"edges": 0}, "edges"),
     ],
 )
-def test_wrong_parameters_are_refused(strategy, parameters, name):
+def test_invalid_parameters_are_errors(strategy, parameters, name):
     with pytest.raises(ParameterError, match=f"^{name} must be "):
         strategy(**parameters)
+
+
+def test_the_old_module_name_is_deprecated():
+    with pytest.warns(DeprecationWarning, match=r"use covary\.searching\.strategies"):
+        from covary.strategies import Beam as DeprecatedBeam
+    assert DeprecatedBeam is Beam

@@ -1,4 +1,4 @@
-"""Arrays and frames in, labelled matrices out."""
+"""Tables from arrays and frames, and labelled matrices."""
 
 import datetime as dt
 import errno
@@ -62,14 +62,14 @@ def test_doubles_are_not_copied(order):
 
 
 @pytest.mark.filterwarnings("error::covary.errors.CovaryWarning")
-def test_small_arrays_pass_fast():
+def test_small_arrays_are_read_fast():
     array = np.random.default_rng(0).random((4000, 2))
     reading = min(timeit.repeat(lambda: read_table(array), number=20, repeat=20)) / 20
-    looking = min(timeit.repeat(lambda: np.isinf(array).any(), number=20, repeat=20)) / 20
-    assert reading - looking < 100e-6
+    one_pass = min(timeit.repeat(lambda: np.isinf(array).any(), number=20, repeat=20)) / 20
+    assert reading - one_pass < 100e-6
 
 
-def test_array_is_left_as_it_was():
+def test_array_is_not_modified():
     array = np.array([[1.0, NAN], [2.0, 3.0], [5.0, 4.0]])
     array.flags.writeable = False
     read_table(array)
@@ -108,13 +108,13 @@ def test_array_of_durations():
     assert column.in_own_units(60.0) == dt.timedelta(seconds=90)
 
 
-def test_dates_beyond_the_calendar_of_python_stay_numpy():
+def test_dates_that_python_cannot_hold_stay_numpy():
     array = np.array([["2020"], ["2021"], ["12020"]], dtype="M8[us]")
     column = only_column(read_table(array))
     assert in_own_units(column)[2] == np.datetime64("12020", "us")
 
 
-def test_dates_at_both_ends_of_time():
+def test_earliest_and_latest_dates():
     ends = np.array([[-(2**63) + 1], [0], [2**63 - 1]]).view("M8[ns]")
     column = only_column(read_table(ends))
     assert column.values.tolist() == [0.0, 2.0**63, 2.0**64]
@@ -181,7 +181,7 @@ def test_array_of_objects(cells, kind, expected):
     [
         (["a", "b", None], "text"),
         (["1", "2", "3"], "numbers written as text, convert them"),
-        ([1, 2, "n.a."], "text, since 'n.a.' is not a number"),
+        ([1, 2, "n.a."], "text, because 'n.a.' is not a number"),
         ([None, None, NAN], "empty"),
         ([1j, 2, 3], "of type complex"),
         ([[1], [2], [3]], "of type list"),
@@ -218,7 +218,7 @@ def test_masked_arrays():
     assert in_own_units(only_column(read_table(dates)))[:2] == [None, dt.date(2000, 1, 1)]
 
 
-def test_infinite_values_may_hide_behind_a_mask():
+def test_masked_cells_may_be_infinite():
     array = np.ma.masked_invalid([[1.0], [np.inf], [2.0]])
     np.testing.assert_array_equal(only_column(read_table(array)).values, [1, NAN, 2])
 
@@ -350,7 +350,7 @@ def test_pandas_left_out():
         ("interval", "of type Interval"),
         ("complex", "complex numbers"),
         ("mixed", "text"),
-        ("almost", "text, since 'three' is not a number"),
+        ("almost", "text, because 'three' is not a number"),
     )
 
 
@@ -446,7 +446,7 @@ def test_polars_left_out():
     )
 
 
-def test_lazy_frame_loads_what_is_asked_for():
+def test_lazy_frame_loads_only_the_named_columns():
     frame = pl.LazyFrame({"a": [1, 2, 1000], "b": [4, 5, 6]})
     frame = frame.with_columns(pl.col("a").cast(pl.Int8))
     assert only_column(read_table(frame, ["b"])).values.tolist() == [4, 5, 6]
@@ -529,14 +529,14 @@ def test_arrow_doubles_are_not_copied():
     assert column.values.ctypes.data == values.buffers()[1].address
 
 
-def test_whatever_exports_arrow_data():
+def test_objects_that_export_arrow_data():
     batch = pa.record_batch({"a": [1, 2, 3]})
     assert only_column(read_table(batch)).values.tolist() == [1, 2, 3]
     reader = pa.RecordBatchReader.from_batches(batch.schema, [batch])
     assert only_column(read_table(reader)).values.tolist() == [1, 2, 3]
 
 
-# ---------------------------------------------------------------- columns asked for
+# ---------------------------------------------------------------- named columns
 
 
 @pytest.mark.parametrize(
@@ -550,7 +550,7 @@ def test_whatever_exports_arrow_data():
     ids=["pandas", "polars", "lazy", "pyarrow"],
 )
 class TestColumns:
-    def test_come_in_the_order_asked_for(self, data):
+    def test_have_the_order_of_the_names(self, data):
         table = read_table(data, (name for name in ["b", "a"]))
         assert table.names == ("b", "a")
         assert table.columns[0].values.tolist() == [4, 5, 6]
@@ -561,12 +561,12 @@ class TestColumns:
         )
 
     def test_twice(self, data):
-        assert "'a' is asked for twice" in error_line(ColumnError, data, ["a", "b", "a"])
+        assert "'a' is named twice" in error_line(ColumnError, data, ["a", "b", "a"])
 
     def test_text(self, data):
         assert error_line(ColumnError, data, ["a", "w"]) == (
-            "column 'w' cannot be used: it is text; numbers, booleans, dates and ordered "
-            "categories can"
+            "column 'w' cannot be used: it is text; covary uses numbers, booleans, dates and "
+            "ordered categories"
         )
 
     def test_given_as_text(self, data):
@@ -578,7 +578,7 @@ class TestColumns:
         )
 
     def test_none_named(self, data):
-        assert "at least two columns, none were named" in error_line(ColumnError, data, [])
+        assert "at least two columns: none is named" in error_line(ColumnError, data, [])
 
 
 def test_array_columns_by_name_or_number():
@@ -586,7 +586,7 @@ def test_array_columns_by_name_or_number():
     assert read_table(array, ["x2", np.int64(0)]).names == ("x2", "x0")
     assert "numbered 0 to 2" in error_line(ColumnError, array, [3])
     assert "numbered 0 to 2" in error_line(ColumnError, array, [-1])
-    assert "'x1' is asked for twice" in error_line(ColumnError, array, [1, "x1"])
+    assert "'x1' is named twice" in error_line(ColumnError, array, [1, "x1"])
     assert "there is no column 'True'" in error_line(ColumnError, array, [True])
 
 
@@ -601,11 +601,11 @@ def test_columns_of_a_table():
 
 def test_many_columns_are_found_fast():
     array = np.ones((3, 20_000))
-    asked = [f"x{position}" for position in reversed(range(20_000))]
-    assert read_table(array, asked).names == tuple(asked)
+    names = [f"x{position}" for position in reversed(range(20_000))]
+    assert read_table(array, names).names == tuple(names)
 
 
-# ---------------------------------------------------------------- refusals
+# ---------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(
@@ -635,43 +635,55 @@ def test_not_a_table(data, name):
         (np.ones(5), "the array has 1 dimension:"),
         (np.ones((3, 3, 3)), "the array has 3 dimensions"),
         ([1, 2, 3], "the array has 1 dimension:"),
-        (np.ones((3, 2), dtype=complex), "complex128 has no order: pass its real and imaginary"),
-        (np.array([["a"], ["b"], ["c"]]), "dtype <U1 is not one of numbers: convert it to float"),
-        (np.array([[b"a"], [b"b"], [b"c"]]), "is not one of numbers"),
-        (np.ones((2, 2)), "the table has 2 rows: at least 3 needed"),
-        (np.ones((1, 2)), "the table has 1 row: at least 3 needed"),
-        (np.ones((0, 2)), "the table has 0 rows: at least 3 needed"),
+        (
+            np.ones((3, 2), dtype=complex),
+            "complex128 have no order: pass their real and imaginary",
+        ),
+        (
+            np.array([["a"], ["b"], ["c"]]),
+            "dtype <U1 does not contain numbers: convert it to float",
+        ),
+        (np.array([[b"a"], [b"b"], [b"c"]]), "does not contain numbers"),
+        (np.ones((2, 2)), "the table has 2 rows: at least 3 are needed"),
+        (np.ones((1, 2)), "the table has 1 row: at least 3 are needed"),
+        (np.ones((0, 2)), "the table has 0 rows: at least 3 are needed"),
         (np.ones((5, 0)), "the table has no columns"),
         (pd.DataFrame(index=range(5)), "the table has no columns"),
         (pd.DataFrame(), "the table has 0 rows"),
         (pl.DataFrame(), "the table has 0 rows"),
-        (np.array([[1.0], [np.inf], [-np.inf]]), "column 'x0' holds 2 infinite values: replace"),
-        (np.array([[1.0], [np.inf], [NAN]]), "column 'x0' holds 1 infinite value: replace"),
-        (np.array([[1], [10**400], [2]], dtype=object), "column 'x0' holds 1 infinite value"),
-        (pd.DataFrame({"a": [1, 2, 3], "b": [1, np.inf, 2]}), "column 'b' holds 1 infinite"),
-        (pl.DataFrame({"b": [1.0, float("inf"), None]}), "column 'b' holds 1 infinite"),
+        (
+            np.array([[1.0], [np.inf], [-np.inf]]),
+            "column 'x0' has 2 infinite values: use a finite",
+        ),
+        (np.array([[1.0], [np.inf], [NAN]]), "column 'x0' has 1 infinite value: use a finite"),
+        (np.array([[1], [10**400], [2]], dtype=object), "column 'x0' has 1 infinite value"),
+        (pd.DataFrame({"a": [1, 2, 3], "b": [1, np.inf, 2]}), "column 'b' has 1 infinite"),
+        (pl.DataFrame({"b": [1.0, float("inf"), None]}), "column 'b' has 1 infinite"),
         (
             pd.DataFrame({"a": list("xyz"), "b": [None] * 3}),
-            "no column can be used: 'a' is text, 'b' is empty; numbers, booleans, dates",
+            "no column can be used: 'a' is text, 'b' is empty; covary uses numbers, booleans",
         ),
         (
             pd.DataFrame(np.ones((3, 4)), columns=["a", "b", "c", "b"]),
-            r"the name 'b' stands for more than one column \(number 2 and 4\): give each its own",
+            "columns 2 and 4 have the same name 'b': give every column its own name",
         ),
-        (pd.DataFrame(np.ones((3, 2)), columns=[1, "1"]), "the name '1' stands for more than one"),
+        (
+            pd.DataFrame(np.ones((3, 2)), columns=[1, "1"]),
+            "columns 1 and 2 have the same name '1'",
+        ),
         (
             pa.table([pa.array([1.0, 2.0, 3.0])] * 2, names=["a", "a"]),
-            r"the name 'a' stands for more than one column \(number 1 and 2\)",
+            "columns 1 and 2 have the same name 'a'",
         ),
     ],
 )
-def test_refused(data, message):
+def test_unusable_table(data, message):
     with pytest.raises(TableError, match=message) as caught:
         read_table(data)
     assert "\n" not in str(caught.value)
 
 
-def test_names_cannot_break_the_line_or_steer_a_terminal():
+def test_names_in_messages_have_no_control_characters():
     evil = "a\nb\x1b[31m\u2028" + "c" * 100
     frame = pd.DataFrame({evil: [1, np.inf, 3], "other": [1, 2, 3]})
     lines = [
@@ -687,18 +699,18 @@ def test_names_cannot_break_the_line_or_steer_a_terminal():
         assert len(line) < 300
 
 
-def test_reasons_cannot_break_the_line():
+def test_reasons_in_messages_are_short():
     frame = pl.DataFrame({"s": [{"a\nb" * 50: 1}] * 3})
     assert len(error_line(TableError, frame)) < 300
 
 
-def test_few_rows_are_told():
+def test_few_rows_give_a_warning():
     with pytest.warns(CovaryWarning, match="only 99 rows"):
         read_table(np.ones((99, 2)))
 
 
 @pytest.mark.filterwarnings("error::covary.errors.CovaryWarning")
-def test_nothing_is_told_about_a_good_table():
+def test_a_good_table_gives_no_warning():
     read_table(np.ones((100, 2)))
 
 
@@ -717,7 +729,7 @@ def test_import_is_light():
     assert run.stdout.strip() == "[]"
 
 
-# ---------------------------------------------------------------- matrices out
+# ---------------------------------------------------------------- labelled matrices
 
 SCORES = np.array([[1.0, 0.25], [0.25, 1.0]])
 
@@ -775,7 +787,7 @@ def test_matrix_of_a_column_called_column():
     assert matrix["column"].to_pylist() == [1.0, 0.25]
 
 
-# ---------------------------------------------------------------- files out
+# ---------------------------------------------------------------- written files
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".CSV"])
@@ -795,7 +807,9 @@ def test_written_matrix_can_be_read(tmp_path, suffix):
 
 
 def test_write_needs_a_known_suffix(tmp_path):
-    with pytest.raises(ParameterError, match=r"out.xlsx: end it in .csv or .parquet$"):
+    with pytest.raises(
+        ParameterError, match=r"out.xlsx is unknown: use a name that ends in .csv or .parquet$"
+    ):
         write_table(pa.table({"a": [1]}), tmp_path / "out.xlsx")
 
 

@@ -1,4 +1,4 @@
-"""What UDS promises, whatever the table."""
+"""Properties of UDS on any table."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import math
 import naive
 import numpy as np
 import pytest
+from example_tables import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import tables
 
 import covary
 from covary import UDS
@@ -29,7 +29,7 @@ def test_scores_lie_between_0_and_1(table, beta, regularize):
 
 
 @given(tables(columns=(2, 6)), st.randoms(), both)
-def test_the_order_of_the_columns_does_not_matter_to_the_last_bit(table, random, regularize):
+def test_column_order_does_not_change_a_single_bit(table, random, regularize):
     order = list(range(table.shape[1]))
     random.shuffle(order)
     measure = UDS(regularize=regularize)
@@ -37,14 +37,14 @@ def test_the_order_of_the_columns_does_not_matter_to_the_last_bit(table, random,
 
 
 @given(tables(columns=(2, 6)), st.randoms(), both)
-def test_the_order_of_the_rows_does_not_matter(table, random, regularize):
+def test_row_order_does_not_matter(table, random, regularize):
     order = list(range(table.shape[0]))
     random.shuffle(order)
     measure = UDS(regularize=regularize)
     assert measure.score(table[order]) == pytest.approx(measure.score(table), abs=1e-12)
 
 
-def test_equal_entropies_do_not_let_the_order_of_columns_or_rows_in():
+def test_column_and_row_order_do_not_matter_if_entropies_are_equal():
     rng = np.random.default_rng(3)
     ranks = np.arange(400)
     first = rng.permutation(ranks).astype(float)
@@ -75,11 +75,11 @@ def test_units_do_not_matter(table, data, regularize):
         mapped[:, column] = table[:, column] * factor + data.draw(st.floats(-1, 1)) * factor
         distinct = np.unique(table[:, column]).size
         if np.unique(mapped[:, column]).size != distinct:
-            mapped[:, column] = table[:, column]  # rounding made two values one
+            mapped[:, column] = table[:, column]  # rounding made two values equal
     assert measure.score(mapped) == pytest.approx(measure.score(table), abs=1e-12)
 
 
-def test_without_scale_units_do_matter():
+def test_units_matter_without_scale():
     x = np.random.default_rng(0).normal(size=(500, 2))
     table = np.column_stack([x[:, 0], x[:, 0] ** 2, x[:, 1]])
     kilo = table * [1, 1000, 1]
@@ -89,23 +89,23 @@ def test_without_scale_units_do_matter():
 
 @settings(max_examples=60)
 @given(tables(rows=(3, 40), columns=(2, 4)), st.integers(2, 6), both)
-def test_exact_order_is_the_best_of_all_and_never_below_the_practical(table, beta, regularize):
+def test_exact_order_has_the_maximum_score_of_all_orders(table, beta, regularize):
     exact = UDS(beta=beta, regularize=regularize, order="exact").score(table)
     assert exact >= UDS(beta=beta, regularize=regularize).score(table)
     columns = [column.tolist() for column in table.T]
     assert exact == pytest.approx(naive.uds_exact(columns, beta, regularize), abs=1e-9)
 
 
-def test_trying_all_orders_tells_how_far_it_is():
+def test_exact_order_reports_progress():
     table = np.random.default_rng(0).random((30, 5))
-    seen = []
+    events = []
     covary.explain(
-        table, measure="uds", order="exact", on_progress=lambda *event: seen.append(event)
+        table, measure="uds", order="exact", on_progress=lambda *event: events.append(event)
     )
-    assert seen == [(50, 120), (100, 120)]
+    assert events == [(50, 120), (100, 120)]
 
 
-def test_a_column_without_any_value_explains_nothing():
+def test_empty_column_explains_nothing():
     nan = np.nan
     table = np.array([[nan, nan, 1.7], [6.1, nan, nan], [nan, nan, nan], [1.4, nan, nan]])
     assert UDS(order="exact").score(table) == 0.0
@@ -121,7 +121,7 @@ def test_exact_order_of_five_columns():
     )
 
 
-def test_exact_order_takes_eight_columns_and_any_number_of_constants():
+def test_exact_order_accepts_eight_columns_and_any_number_of_constants():
     rng = np.random.default_rng(1)
     table = np.column_stack([rng.random((30, 5)), np.ones((30, 20))])
     five = UDS(order="exact").explain(table[:, :5])
@@ -132,17 +132,17 @@ def test_exact_order_takes_eight_columns_and_any_number_of_constants():
         UDS(order="exact").score(rng.random((30, 9)))
 
 
-def test_a_step_function_is_explained_in_full():
+def test_step_function_is_fully_explained():
     x = np.linspace(0, 1, 1000)
     assert UDS(order="exact").score(np.column_stack([x, x > 0.3])) == 1.0
 
 
-def test_independent_columns_score_nothing():
+def test_independent_columns_score_0():
     table = np.random.default_rng(0).normal(size=(4000, 3))
     assert UDS().score(table) == 0.0
 
 
-def test_constants_and_empty_columns_add_nothing():
+def test_constant_and_empty_columns_do_not_change_the_score():
     rng = np.random.default_rng(2)
     x = rng.normal(size=300)
     pair = np.column_stack([x, np.abs(x)])
@@ -157,8 +157,8 @@ def test_constants_and_empty_columns_add_nothing():
     assert UDS().score(lone) == 0.0
 
 
-def test_missing_cells_are_a_bin_of_their_own():
-    # y is 1 exactly where x is missing: the gaps explain y, and nothing else is needed.
+def test_missing_cells_form_a_separate_bin():
+    # y is 1 exactly where x is missing, so the missing cells explain y fully.
     rng = np.random.default_rng(0)
     y = (rng.random(600) < 0.5).astype(float)
     x = np.where(y == 1, np.nan, rng.normal(size=600))
@@ -168,7 +168,7 @@ def test_missing_cells_are_a_bin_of_their_own():
     assert explanation.steps[0].bins == 1
 
 
-def test_rows_without_a_target_are_left_out_of_its_step():
+def test_a_step_skips_rows_where_the_target_is_missing():
     x = np.linspace(0, 1, 500)
     y = np.where(x > 0.5, 1.0, 0.0)
     y[::5] = np.nan
@@ -178,7 +178,7 @@ def test_rows_without_a_target_are_left_out_of_its_step():
     assert step.explained == 1.0
 
 
-def test_explain_names_columns_bins_and_cuts_in_their_own_units():
+def test_explain_reports_columns_bins_and_cuts_in_original_units():
     kelvin = np.linspace(273, 373, 1001)
     state = np.searchsorted([300.0, 350.0], kelvin)
     table = np.column_stack([kelvin, state])
@@ -186,7 +186,7 @@ def test_explain_names_columns_bins_and_cuts_in_their_own_units():
     assert explanation.order == ("x0", "x1")
     (step,) = explanation.steps
     assert (step.target, step.given, step.bins, step.rows) == ("x1", ("x0",), 3, 1001)
-    # Twenty initial bins are 5 kelvin wide: the cuts are ends of such.
+    # The 20 initial bins are 5 kelvin wide. Cuts are at their ends.
     cuts = step.cuts[step.given[-1]]
     assert cuts[0] == pytest.approx(300, abs=5)
     assert cuts[1] == pytest.approx(350, abs=5)
@@ -195,7 +195,7 @@ def test_explain_names_columns_bins_and_cuts_in_their_own_units():
     assert str(explanation).splitlines()[1].startswith("  x1: 0.")
 
 
-def test_the_score_is_that_of_the_explanation():
+def test_score_equals_the_score_of_the_explanation():
     table = np.random.default_rng(8).normal(size=(300, 5)) @ np.random.default_rng(9).random(
         (5, 5)
     )
@@ -204,11 +204,11 @@ def test_the_score_is_that_of_the_explanation():
     weights = [
         naive.entropy_weight(table[:, int(s.target[1:])], "range") for s in explanation.steps
     ]
-    gained = sum(w * s.explained for w, s in zip(weights, explanation.steps, strict=True))
-    assert explanation.score == pytest.approx(gained / sum(weights), abs=1e-12)
+    explained = sum(w * s.explained for w, s in zip(weights, explanation.steps, strict=True))
+    assert explanation.score == pytest.approx(explained / sum(weights), abs=1e-12)
 
 
-def test_extreme_units_do_no_harm():
+def test_extreme_units_do_not_change_the_score():
     x = np.random.default_rng(0).normal(size=500)
     score = UDS().score(np.column_stack([x, np.abs(x)]))
     for factor in (1e-300, 1e300):
@@ -219,13 +219,13 @@ def test_extreme_units_do_no_harm():
 
 
 def test_more_than_4096_rows_in_a_cell():
-    # Counts beyond the table of logarithms.
+    # Such counts are larger than the table of logarithms.
     rng = np.random.default_rng(0)
     x = rng.normal(size=20_000)
     y = np.where(x > 0, rng.random(20_000), 2.0)
     table = np.column_stack([x, y])
     low, high = y[x <= 0], y[x > 0]
-    # The order is by entropy; take the step x -> y from the exact order if it is the better.
+    # Entropy decides the order. The step x -> y may exist only in the exact order.
     by_hand = 1 - (
         len(high) / 20_000 * naive.cumulative_entropy(high)
         + len(low) / 20_000 * naive.cumulative_entropy(low)
@@ -252,13 +252,13 @@ def test_more_than_4096_rows_in_a_cell():
         ({"regularize": "yes"}, "regularize must be True or False, not 'yes'"),
     ],
 )
-def test_wrong_parameters_are_named(parameters, message):
+def test_error_names_the_invalid_parameter(parameters, message):
     with pytest.raises(ParameterError, match=message):
         UDS(**parameters)
 
 
-def test_a_factor_in_two_units_does_not_let_the_order_of_columns_in():
-    # A balanced design: all entropies are equal, and a and b play the same part.
+def test_column_order_does_not_matter_for_a_factor_in_two_units():
+    # A balanced design: all entropies are equal, and a and b are interchangeable.
     a, b = np.array(list(itertools.product(np.arange(5.0) ** 2, repeat=2)) * 9).T
     table = np.column_stack([a, b, 10 * a, 7 * b])
     for regularize in (True, False):
@@ -267,7 +267,7 @@ def test_a_factor_in_two_units_does_not_let_the_order_of_columns_in():
         assert len(scores) == 1
 
 
-def test_equal_entropies_are_told_in_pairs_as_in_sets():
+def test_matrix_and_score_order_equal_entropies_in_the_same_way():
     rng = np.random.default_rng(1)
     x = np.arange(300.0)
     table = np.column_stack([rng.permutation(x), np.abs(x - 150), x, (x * 7) % 300])
@@ -277,26 +277,26 @@ def test_equal_entropies_are_told_in_pairs_as_in_sets():
 
 
 @pytest.mark.parametrize("m", [40, 400, 1000, 4000])
-def test_without_scale_equal_entropies_keep_their_place_whatever_the_rounding(m):
-    # One half of log 2 is one quarter of log 4.
+def test_without_scale_rounding_does_not_reorder_equal_entropies(m):
+    # log(2) / 2 equals log(4) / 4.
     half = np.repeat([0.0, 1.0], m // 2)
     quarter = np.repeat([0.0, 1.0], [m // 4, m - m // 4])
     for table in (np.column_stack([half, quarter]), np.column_stack([quarter, half])):
         assert UDS(scale=None).explain(table).order == ("x0", "x1")
 
 
-def test_one_wild_value_does_not_hide_the_others():
+def test_one_extreme_value_does_not_hide_the_others():
     rng = np.random.default_rng(0)
     x = rng.normal(size=1000)
-    for wild in (-1e16, -1e20, -9.96e36, -1e300):
-        x[0] = wild
+    for extreme in (-1e16, -1e20, -9.96e36, -1e300):
+        x[0] = extreme
         table = np.column_stack([x, x > 0])
         naive_score = naive.uds_exact([column.tolist() for column in table.T])
         assert UDS(order="exact").score(table) == pytest.approx(naive_score, abs=1e-9)
         assert naive_score > 0.9
 
 
-def test_the_smallest_numbers_are_numbers():
+def test_subnormal_numbers_are_distinct_values():
     tiny = np.array([0.0, 5e-324, 1e-323] * 40)
     ranks = np.array([0.0, 1.0, 2.0] * 40)
     other = (ranks > 0).astype(float)
@@ -306,7 +306,7 @@ def test_the_smallest_numbers_are_numbers():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_column_without_any_value_changes_nothing(seed):
+def test_empty_column_does_not_change_the_score(seed):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=200)
     pair = np.column_stack([x, 0.7 * x + 0.7 * rng.normal(size=200)])
@@ -315,19 +315,19 @@ def test_a_column_without_any_value_changes_nothing(seed):
         assert UDS(order=order).score(with_empty) == UDS(order=order).score(pair)
 
 
-def test_rounding_does_not_pass_for_dependence():
-    # Nearly all values far from the smallest: sums that cancel.
+def test_rounding_errors_do_not_look_like_dependence():
+    # Nearly all values are far from the minimum, so sums cancel.
     for m in (10_000, 200_000):
         rng = np.random.default_rng(m)
         table = np.column_stack(
             [rng.normal(size=m), -(rng.standard_cauchy(m) ** 2), rng.random(m) < 0.999]
         )
-        found = covary.matrix(table, measure="uds")
-        assert found[0, 2] == found[1, 2] == 0.0
-        assert found[0, 1] == 0.0 or found[0, 1] > 0.05
+        scores = covary.matrix(table, measure="uds")
+        assert scores[0, 2] == scores[1, 2] == 0.0
+        assert scores[0, 1] == 0.0 or scores[0, 1] > 0.05
 
 
-def test_rare_values_do_not_let_the_order_of_rows_in():
+def test_row_order_does_not_matter_with_rare_values():
     rng = np.random.default_rng(0)
     m = 20_000
     x = rng.random(m)

@@ -1,4 +1,4 @@
-"""What uds-chance promises: against its slow twin, against chance, and whatever the table."""
+"""uds-chance: comparison with its naive version, behaviour under independence, invariances."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ import math
 
 import numpy as np
 import pytest
+from example_tables import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import tables
 
 import covary
 import naive_chance
 from covary import UDSChance, kernels
+from covary.engines.inline import run_here
 from covary.errors import ParameterError
-from covary.measures.strengths import Condition, StrengthScorer, as_targets, explain_targets
+from covary.measures.uds_chance.grids import Grids
+from covary.measures.uds_chance.midranks import MidRanks, target_arrays
+from covary.measures.uds_chance.strengths import Conditions, StrengthScorer, explain_targets
+from covary.measures.uds_chance.tie_patterns import table_sizes
 from covary.prepare import prepare
-from covary.prepare.ranked import table_sizes
 
 one_or_two = st.sampled_from([1, 2])
 nan = np.nan
 untied = ("normal", "heavy")
-# What columns with ties are expected to fall short by is interpolated over sizes of cells (all
-# columns above 4096 rows) and, beyond 48 of them, over thresholds: as a share of h, by this much.
+# Maximum error of interpolation, as a fraction of h. The expected loss of columns with ties is
+# interpolated over sizes of cells (for all columns above 4096 rows), and over thresholds if there
+# are more than 48.
 INTERPOLATED = 1e-4
 
 
@@ -31,55 +35,56 @@ def listed(table):
     return [column.tolist() for column in table.T]
 
 
-def short_of(prepared, column, size):
-    """What so many random rows fall short of the entropy of a column by, as a share of it."""
-    ranked = prepared.ranked
-    line = ranked.bias_lines[ranked.bias_of[column]]
-    return kernels.chance.look_up(line, size) * prepared.n_present[column] / size
+def expected_loss(prepared, column, size):
+    """Return the expected loss of entropy in ``size`` random rows, as a fraction of it."""
+    midranks = prepared.derived(MidRanks)
+    line = midranks.bias_lines[midranks.bias_of[column]]
+    bias = kernels.uds_chance.expected_entropy.look_up(line, size)
+    return bias * prepared.n_present[column] / size
 
 
-def with_any_other(column):
+def prepare_with_index(column):
     return prepare(np.column_stack([column, np.arange(len(column))]))
 
 
-def toward(table, target, max_given=2):
-    """How much of a column all others explain together, by a search for that one set."""
+def explained_fraction(table, target, max_given=2):
+    """Return the explained fraction of a column, given all other columns."""
     n_columns = table.shape[1]
-    found = UDSChance(max_given=max_given).target_scorer(prepare(table), target)
+    scorer = UDSChance(max_given=max_given).scorer(prepare(table), target)
     others = np.array([[c for c in range(n_columns) if c != target]], np.int32)
-    (((_, scores)),) = found.score(others, in_this_thread(found.shared))
+    (((_, scores)),) = scorer.score(others, run_here(scorer.shared))
     return float(scores[0])
 
 
-def in_this_thread(shared):
-    return lambda task, items: ((at, task(shared, [item])) for at, item in enumerate(items))
-
-
-# ---------------------------------------------------------------- what chance does
+# ---------------------------------------------------------------- chance correction
 
 
 @settings(max_examples=60)
 @given(tables(rows=(3, 8), columns=(1, 1)))
-def test_what_chance_takes_is_the_mean_over_all_subsets(table):
-    steps = naive_chance.ladder(table[:, 0].tolist())
+def test_expected_loss_is_the_mean_over_all_subsets(table):
+    steps = naive_chance.rank_target(table[:, 0].tolist())
     if steps.entropy == 0:
         return
-    prepared = with_any_other(table[:, 0])
+    prepared = prepare_with_index(table[:, 0])
     for size in range(1, steps.n + 1):
         mean = naive_chance.expected_entropy_by_enumeration(steps, size)
         assert mean == pytest.approx(naive_chance.expected_entropy(steps, size), abs=1e-12)
-        assert short_of(prepared, 0, size) == pytest.approx(1 - mean / steps.entropy, abs=1e-12)
+        assert expected_loss(prepared, 0, size) == pytest.approx(
+            1 - mean / steps.entropy, abs=1e-12
+        )
 
 
 @settings(max_examples=60)
 @given(tables(rows=(3, 90), columns=(1, 1)))
-def test_what_chance_takes_is_the_hypergeometric_mean(table):
+def test_expected_loss_is_the_hypergeometric_mean(table):
     column = table[:, 0]
-    steps = naive_chance.ladder(column.tolist())
+    steps = naive_chance.rank_target(column.tolist())
     if steps.entropy == 0:
         return
-    prepared = with_any_other(column)
-    assert prepared.ranked.entropies[0] == pytest.approx(steps.entropy / steps.n, abs=1e-14)
+    prepared = prepare_with_index(column)
+    assert prepared.derived(MidRanks).entropies[0] == pytest.approx(
+        steps.entropy / steps.n, abs=1e-14
+    )
     no_ties = len(steps.cuts) == steps.n - 1
     thresholds = {min(k, steps.n - k) for k in steps.below}
     for size in {*range(1, 20), *range(20, steps.n, 7), steps.n}:
@@ -88,7 +93,7 @@ def test_what_chance_takes_is_the_hypergeometric_mean(table):
         exact = no_ties or (len(thresholds) <= 48 and (size <= 16 or size == steps.n))
         expected = 1 - naive_chance.expected_entropy(steps, size) / steps.entropy
         error = 1e-12 if exact else INTERPOLATED
-        assert short_of(prepared, 0, size) == pytest.approx(expected, abs=error)
+        assert expected_loss(prepared, 0, size) == pytest.approx(expected, abs=error)
 
 
 @pytest.mark.parametrize(
@@ -102,85 +107,86 @@ def test_what_chance_takes_is_the_hypergeometric_mean(table):
         lambda rng: np.arange(700) < 7,
         lambda rng: np.arange(700) < 1,
     ],
-    ids=["1 digit", "2 digits", "cauchy", "half ties", "one tie", "rare", "one of its kind"],
+    ids=["1 digit", "2 digits", "cauchy", "half ties", "one tie", "rare", "one different value"],
 )
-def test_few_thresholds_and_sizes_stand_for_all(draw):
+def test_interpolation_over_thresholds_and_sizes_is_accurate(draw):
     column = draw(np.random.default_rng(0)).astype(float)
-    steps = naive_chance.ladder(column.tolist())
-    prepared = with_any_other(column)
+    steps = naive_chance.rank_target(column.tolist())
+    prepared = prepare_with_index(column)
     for size in (1, 2, 3, 7, 16, 17, 21, 30, 58, 117, 350, 601, 699, 700):
         expected = 1 - naive_chance.expected_entropy(steps, size) / steps.entropy
-        assert short_of(prepared, 0, size) == pytest.approx(expected, abs=INTERPOLATED)
+        assert expected_loss(prepared, 0, size) == pytest.approx(expected, abs=INTERPOLATED)
 
 
 @pytest.mark.parametrize("size", [2, 5, 20, 60])
-def test_what_chance_takes_is_what_random_cells_lose(size):
+def test_expected_loss_is_the_mean_loss_of_random_cells(size):
     rng = np.random.default_rng(size)
     column = np.floor(rng.exponential(size=200) * 4)
-    steps = naive_chance.ladder(column.tolist())
+    steps = naive_chance.rank_target(column.tolist())
     drawn = [
         1 - naive_chance.entropy_of_rows(steps, rng.permutation(200)[:size]) / steps.entropy
         for _ in range(1500)
     ]
     error = np.std(drawn) / math.sqrt(len(drawn))
-    assert abs(np.mean(drawn) - short_of(with_any_other(column), 0, size)) < 4 * error
+    assert abs(np.mean(drawn) - expected_loss(prepare_with_index(column), 0, size)) < 4 * error
 
 
-def test_without_ties_it_is_the_formula_of_the_docs_at_any_size():
-    """Above 4096 entries are joined by straight lines."""
+def test_expected_loss_without_ties_follows_the_formula_of_the_docs():
+    """Above 4096 rows, the table is interpolated linearly."""
     n = 20_011
-    prepared = with_any_other(np.random.default_rng(0).normal(size=n))
+    prepared = prepare_with_index(np.random.default_rng(0).normal(size=n))
     sizes = [1, 2, 3, 100, 4095, 4096, 4097, 4099, 5001, 8191, 8192, 8195, 12_345, 20_009, n]
     for m in sizes:
         left = (m - 1) * (m + 2) / (m * (m + 1)) * n * (n + 1) / ((n - 1) * (n + 2))
-        assert short_of(prepared, 0, m) == pytest.approx(1 - left, abs=1e-10)
+        assert expected_loss(prepared, 0, m) == pytest.approx(1 - left, abs=1e-10)
 
 
-def test_large_cells_of_tied_columns_are_looked_up_right():
+def test_expected_loss_of_large_cells_with_ties():
     rng = np.random.default_rng(1)
     column = rng.integers(0, 3, size=9001).astype(float)
     column[:900] = np.nan
-    steps = naive_chance.ladder(column.tolist())
-    prepared = with_any_other(column)
+    steps = naive_chance.rank_target(column.tolist())
+    prepared = prepare_with_index(column)
     for size in (1, 40, 4097, 8101):
         expected = 1 - naive_chance.expected_entropy(steps, size) / steps.entropy
-        assert short_of(prepared, 0, size) == pytest.approx(expected, abs=1e-6)
+        assert expected_loss(prepared, 0, size) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("n_rows", [3, 100, 4095, 4096, 4097, 5000, 8192, 9001, 20_000])
-def test_no_size_is_looked_up_beyond_the_table(n_rows):
+def test_all_sizes_are_within_the_table(n_rows):
     sizes = table_sizes(n_rows)
-    look_up = getattr(kernels.chance.look_up, "py_func", kernels.chance.look_up)
+    look_up = kernels.uds_chance.expected_entropy.look_up
+    look_up = getattr(look_up, "py_func", look_up)
     for size in {0, 1, n_rows // 2, n_rows - 1, n_rows}:
         assert look_up(sizes.astype(float), size) == size
 
 
 @settings(max_examples=80)
 @given(tables(rows=(3, 120), columns=(1, 1)))
-def test_the_shape_of_chance_follows_from_the_ties(table):
-    steps = naive_chance.ladder(table[:, 0].tolist())
-    ranked = with_any_other(table[:, 0]).ranked
+def test_null_distribution_follows_from_the_ties(table):
+    steps = naive_chance.rank_target(table[:, 0].tolist())
+    midranks = prepare_with_index(table[:, 0]).derived(MidRanks)
     if steps.entropy == 0:
-        assert ranked.entropies[0] == 0
+        assert midranks.entropies[0] == 0
         return
-    found = [figures[0] for figures in ranked.nulls]
+    found = [moment[0] for moment in midranks.null_moments]
     assert found == pytest.approx(naive_chance.null_shape(steps), rel=1e-10)
 
 
-def test_without_ties_chance_is_anderson_and_darlings():
-    """Their statistic is a sum of chi-squares with weights 1 / j (j + 1)."""
-    ranked = with_any_other(np.random.default_rng(0).normal(size=5000)).ranked
+def test_null_distribution_without_ties_is_that_of_anderson_and_darling():
+    """Their statistic is a sum of chi-squares with weights 1 / (j (j + 1))."""
+    midranks = prepare_with_index(np.random.default_rng(0).normal(size=5000)).derived(MidRanks)
     weights = 1 / (np.arange(1, 10**6) * np.arange(2, 10**6 + 1))
     variance = 2 * (weights**2).sum()
-    assert ranked.units[0] == pytest.approx(1 / 5000, rel=1e-3)
-    assert ranked.variances[0] == pytest.approx(variance, rel=1e-3)
+    assert midranks.units[0] == pytest.approx(1 / 5000, rel=1e-3)
+    assert midranks.variances[0] == pytest.approx(variance, rel=1e-3)
     skewness = 8 * (weights**3).sum() / variance**1.5
-    assert ranked.skewnesses[0] == pytest.approx(skewness, rel=1e-3)
+    assert midranks.skewnesses[0] == pytest.approx(skewness, rel=1e-3)
 
 
 @pytest.mark.parametrize("values", [0, 2, 9])
 def test_an_independent_column_explains_nothing_on_average(values):
-    """The expectation of the explained share is 0 for each grid, whatever the cells."""
+    """The expected explained fraction is 0 for each grid, for any cells."""
     rng = np.random.default_rng(values)
     found, freedoms = [], []
     for _ in range(300):
@@ -192,7 +198,7 @@ def test_an_independent_column_explains_nothing_on_average(values):
         freedoms.append(freedom / (1 - chances) ** 2)
     mean, error = np.mean(found, axis=0), np.std(found, axis=0) / math.sqrt(300)
     assert (np.abs(mean) < 4 * error).all()
-    shape = naive_chance.null_shape(naive_chance.ladder(table[:, 2].tolist()))
+    shape = naive_chance.null_shape(naive_chance.rank_target(table[:, 2].tolist()))
     spread = shape.unit * np.sqrt(np.mean(freedoms, axis=0) * shape.variance)
     assert np.std(found, axis=0) == pytest.approx(spread, rel=0.25)
 
@@ -201,36 +207,36 @@ def test_an_independent_column_explains_nothing_on_average(values):
 
 
 @given(st.lists(st.integers(0, 12), max_size=60), st.sampled_from([2, 3, 4, 6, 8, 12, 16]))
-def test_cuts_are_where_the_definition_puts_them(values, size):
+def test_cuts_follow_the_definition(values, size):
     ordered = np.sort(np.array(values, float))
-    cuts = kernels.grids.cut_points(ordered, size).tolist()
+    cuts = kernels.uds_chance.grids.cut_points(ordered, size).tolist()
     assert cuts == naive_chance.cut_places(values, size)
-    upside_down = kernels.grids.cut_points(-ordered[::-1], size)
-    assert cuts == (len(values) - upside_down)[::-1].tolist()
-    assert set(cuts) <= set(kernels.grids.cut_points(ordered, 2 * size).tolist())
+    of_negated = kernels.uds_chance.grids.cut_points(-ordered[::-1], size)
+    assert cuts == (len(values) - of_negated)[::-1].tolist()
+    assert set(cuts) <= set(kernels.uds_chance.grids.cut_points(ordered, 2 * size).tolist())
 
 
 def test_distinct_values_are_cut_into_equal_bins():
     assert naive_chance.cut_places(range(12), 4) == [3, 6, 9]
-    assert naive_chance.cut_places(range(13), 4) == [3, 6, 7, 10]  # the middle row by itself
+    assert naive_chance.cut_places(range(13), 4) == [3, 6, 7, 10]  # one row in the middle bin
     assert naive_chance.cut_places([0] * 9 + [1], 4) == [9]
     assert naive_chance.cut_places([0, 1, 1, 2], 2) == [1, 3]
     assert naive_chance.cut_places([], 2) == []
 
 
 def all_gains(prepared, one, other, target):
-    """What `gains_along` returns of one target, for the grids of both families in a row."""
+    """Return what `gains_along` returns for one target, for the grids of both families."""
     found = [
-        kernels.gains.gains_along(
-            (grids.codes, grids.maps, grids.n_bins),
+        kernels.uds_chance.gains.gains_along(
+            family.arrays,
             one,
             other,
-            len(grids.sizes) if one == other else grids.n_of_two,
+            family.n_grids(one, other),
             np.array([target]),
-            as_targets(prepared),
-            *kernels.tables.whole_increments(prepared.n_rows),
+            target_arrays(prepared),
+            *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
         )
-        for grids in prepared.grids
+        for family in prepared.derived(Grids).families
     ]
     return [np.concatenate([each[k][0] for each in found]) for k in range(3)]
 
@@ -238,7 +244,7 @@ def all_gains(prepared, one, other, target):
 def check_every_grid(table, error):
     prepared = prepare(table)
     columns = listed(table)
-    steps = naive_chance.ladder(columns[2])
+    steps = naive_chance.rank_target(columns[2])
     for condition in ((0,), (1,), (0, 1)):
         gains, chances, freedoms = all_gains(prepared, condition[0], condition[-1], 2)
         sizes = naive_chance.sizes(len(table), len(condition))
@@ -258,68 +264,68 @@ def check_every_grid(table, error):
 
 @settings(max_examples=60)
 @given(tables(rows=(3, 16), columns=(3, 3)))
-def test_every_grid_explains_of_a_few_rows_what_it_should(table):
+def test_gains_of_every_grid_with_few_rows(table):
     check_every_grid(table, 1e-10)
 
 
 @settings(max_examples=30)
 @given(tables(rows=(17, 160), columns=(3, 3)))
-def test_every_grid_explains_what_it_should(table):
+def test_gains_of_every_grid(table):
     check_every_grid(table, 5e-3 if len(table) < 30 else INTERPOLATED * 10)
 
 
 @settings(max_examples=25)
 @given(tables(rows=(17, 200), columns=(3, 3), kinds=untied, missing=False))
-def test_every_grid_explains_of_columns_without_ties_what_it_should(table):
+def test_gains_of_every_grid_without_ties(table):
     check_every_grid(table, 1e-10)
 
 
-def test_cells_are_counted_where_the_target_is_present():
-    """Bins are those of the whole column; a missing condition is one more bin."""
+def test_cells_contain_only_rows_where_the_target_is_present():
+    """All rows define the bins. Missing cells of a condition form one more bin."""
     nan = np.nan
     target = np.array([1, 2, 3, 4, 5, 6, nan, nan, nan, nan])
     given = np.array([0, 1, nan, 2, 3, nan, 4, 5, 6, 7.0])
     rows = naive_chance.cells(target.tolist(), [naive_chance.bins(given.tolist(), 2)])
     assert sorted(rows) == [[0, 1, 3, 4], [2, 5]]
     gains, chances, _ = all_gains(prepare(np.column_stack([given, target])), 0, 0, 1)
-    steps = naive_chance.ladder(target.tolist())
+    steps = naive_chance.rank_target(target.tolist())
     assert gains[0] / (1 - chances[0]) == pytest.approx(
         naive_chance.gain(steps, rows).explained, abs=1e-12
     )
 
 
-# ---------------------------------------------------------------- strengths
+# ---------------------------------------------------------------- explained fractions
 
 
 @settings(max_examples=80)
 @given(tables(rows=(3, 16), columns=(2, 4)), one_or_two)
-def test_strengths_of_a_few_rows_are_those_of_the_definition(table, max_given):
+def test_explained_fraction_with_few_rows_follows_the_definition(table, max_given):
     for target in range(table.shape[1]):
         expected = naive_chance.explained(listed(table), target, max_given)
-        assert toward(table, target, max_given) == pytest.approx(expected, abs=1e-9)
+        assert explained_fraction(table, target, max_given) == pytest.approx(expected, abs=1e-9)
 
 
 @settings(max_examples=25)
 @given(tables(rows=(17, 150), columns=(2, 4)), one_or_two)
-def test_strengths_are_those_of_the_definition(table, max_given):
+def test_explained_fraction_follows_the_definition(table, max_given):
     for target in range(table.shape[1]):
         expected = naive_chance.explained(listed(table), target, max_given)
-        assert toward(table, target, max_given) == pytest.approx(expected, abs=2e-4)
+        assert explained_fraction(table, target, max_given) == pytest.approx(expected, abs=2e-4)
 
 
 @settings(max_examples=12)
 @given(tables(rows=(17, 160), columns=(2, 4), kinds=(*untied, "dependent"), missing=False))
-def test_strengths_without_ties_are_those_of_the_definition(table):
+def test_explained_fraction_without_ties_follows_the_definition(table):
     for target in range(table.shape[1]):
         expected = naive_chance.explained(listed(table), target)
-        assert toward(table, target) == pytest.approx(expected, abs=1e-9)
+        assert explained_fraction(table, target) == pytest.approx(expected, abs=1e-9)
 
 
 @settings(max_examples=30)
 @given(tables(rows=(6, 16), columns=(3, 4)))
-def test_a_search_toward_a_column_ranks_sets_by_its_strength(table):
+def test_search_for_a_target_ranks_sets_by_explained_fraction(table):
     columns = listed(table)
-    steps = naive_chance.ladder(columns[0])
+    steps = naive_chance.rank_target(columns[0])
     others = [c for c in range(1, table.shape[1]) if naive_chance.varies(columns[c])]
     if steps.entropy == 0 or not others:
         return
@@ -327,47 +333,47 @@ def test_a_search_toward_a_column_ranks_sets_by_its_strength(table):
     seen = {tuple(int(name[1:]) for name in each.columns): each.score for each in found}
     for size in range(1, len(others) + 1):
         for some in itertools.combinations(others, size):
-            mine = naive_chance.explained([columns[c] for c in (0, *some)], 0)
+            expected = naive_chance.explained([columns[c] for c in (0, *some)], 0)
             if (0, *some) in seen:
-                assert seen[0, *some] == pytest.approx(mine, abs=1e-9)
-            else:  # no more than a part of it explains
-                parts = [p for p in seen if set(p) < {0, *some}]
-                assert max(seen[p] for p in parts) >= mine - 1e-9
+                assert seen[0, *some] == pytest.approx(expected, abs=1e-9)
+            else:  # a subset explains as much
+                subsets = [s for s in seen if set(s) < {0, *some}]
+                assert max(seen[s] for s in subsets) >= expected - 1e-9
 
 
 @settings(max_examples=25)
 @given(tables(rows=(3, 70), columns=(2, 4)), one_or_two)
-def test_an_explanation_adds_up_to_the_score(table, max_given):
+def test_steps_of_an_explanation_add_up_to_the_score(table, max_given):
     measure = UDSChance(max_given=max_given)
-    told = measure.explain(table)
-    assert told.score == measure.score(table)
+    explanation = measure.explain(table)
+    assert explanation.score == measure.score(table)
     columns = listed(table)
     at = {f"x{c}": c for c in range(len(columns))}
-    assert sorted(told.order) == sorted(at)
+    assert sorted(explanation.order) == sorted(at)
     weights = {name: naive_chance.weight(columns[c]) for name, c in at.items()}
     vary = [c for c in range(len(columns)) if naive_chance.varies(columns[c])]
     if len(vary) < 2:
-        assert told.score == 0
+        assert explanation.score == 0
         return
-    assert {at[name] for name in told.order[: len(vary)]} == set(vary)
+    assert {at[name] for name in explanation.order[: len(vary)]} == set(vary)
     z = naive_chance.threshold(len(vary), max_given == 2)
     gains = 0.0
-    for i, step in enumerate(told.steps[: len(vary) - 1], start=1):
-        assert step.target == told.order[i]
-        assert step.given == told.order[:i]
+    for i, step in enumerate(explanation.steps[: len(vary) - 1], start=1):
+        assert step.target == explanation.order[i]
+        assert step.given == explanation.order[:i]
         given_columns = [at[name] for name in step.given]
         alone = naive_chance.strength(columns, at[step.target], given_columns, z, max_given == 2)
         assert step.explained == pytest.approx(alone, abs=2e-4)
         assert set(step.by) <= set(step.given)
         assert len(step.by) <= max_given
         gains += weights[step.target] * step.explained
-    total = sum(weights[name] for name in told.order[1:])
-    assert told.score == pytest.approx(gains / total if total else 0.0, abs=1e-9)
+    total = sum(weights[name] for name in explanation.order[1:])
+    assert explanation.score == pytest.approx(gains / total if total else 0.0, abs=1e-9)
 
 
 @settings(max_examples=40)
 @given(tables(rows=(12, 100), columns=(2, 4)))
-def test_the_bins_of_an_explanation_are_those_of_the_best_grid(table):
+def test_bins_of_an_explanation_are_those_of_the_best_grid(table):
     columns = listed(table)
     for step in covary.explain(table).steps:
         by = [int(name[1:]) for name in step.by]
@@ -375,37 +381,37 @@ def test_the_bins_of_an_explanation_are_those_of_the_best_grid(table):
             assert step.bins == 0
             continue
         target = columns[int(step.target[1:])]
-        steps = naive_chance.ladder(target)
+        steps = naive_chance.rank_target(target)
         shape = naive_chance.null_shape(steps)
         values = {}
         for size in naive_chance.sizes(len(table), len(by)):
             binned = [naive_chance.bins(columns[c], size) for c in sorted(by)]
             gain = naive_chance.gain(steps, naive_chance.cells(target, binned))
-            sure = -math.inf if gain is None else naive_chance.sure(shape, gain, 2.0)
+            sure = -math.inf if gain is None else naive_chance.lower_bound(shape, gain, 2.0)
             formed = max(len(set(each) - {"missing"}) for each in binned)
             values[formed] = max(values.get(formed, -math.inf), sure)
         assert values[step.bins] == pytest.approx(max(values.values()), abs=1e-3)
 
 
-# ---------------------------------------------------------------- orders and scores
+# ---------------------------------------------------------------- column orders and scores
 
 
 @settings(max_examples=100)
 @given(tables(rows=(3, 16), columns=(2, 4)), one_or_two)
-def test_scores_of_a_few_rows_are_the_best_over_all_orders(table, max_given):
+def test_score_with_few_rows_is_the_maximum_over_all_orders(table, max_given):
     expected = naive_chance.score(listed(table), max_given)
     assert UDSChance(max_given=max_given).score(table) == pytest.approx(expected, abs=1e-9)
 
 
 @settings(max_examples=25)
 @given(tables(rows=(17, 150), columns=(2, 4)), one_or_two)
-def test_scores_are_the_best_over_all_orders(table, max_given):
+def test_score_is_the_maximum_over_all_orders(table, max_given):
     expected = naive_chance.score(listed(table), max_given)
     assert UDSChance(max_given=max_given).score(table) == pytest.approx(expected, abs=2e-4)
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_scores_of_five_columns_are_the_best_over_all_orders(seed):
+def test_score_of_five_columns_is_the_maximum_over_all_orders(seed):
     rng = np.random.default_rng(seed)
     a, b, c = rng.normal(size=(3, 90))
     table = np.column_stack([a, np.abs(a), b, a + b, np.where(rng.random(90) < 0.2, np.nan, c)])
@@ -414,8 +420,8 @@ def test_scores_of_five_columns_are_the_best_over_all_orders(seed):
     assert UDSChance().score(table) == pytest.approx(expected, abs=1e-9)
 
 
-def random_parts(rng, d, with_pairs, values):
-    """What columns add, by the one or two that explain them: whole numbers, many of them equal."""
+def random_gains(rng, d, with_pairs, values):
+    """Return random gains of columns by one or two conditions: integers, many of them equal."""
     weights = rng.integers(1, values, size=d) * 7
     by_one = np.zeros((d, d, 2), np.int64)
     by_two = np.zeros((d, d, d, 2) if with_pairs else (0, 0, 0, 2), np.int64)
@@ -428,8 +434,8 @@ def random_parts(rng, d, with_pairs, values):
     return (by_one, by_two), weights
 
 
-def what_an_order_adds(parts, order):
-    """The sum of what the columns add; the condition that is surest explains each."""
+def total_gain(parts, order):
+    """Return the sum of the gains of an order; each column has its most certain condition."""
     by_one, by_two = parts
     total = 0
     for i, t in enumerate(order):
@@ -442,47 +448,50 @@ def what_an_order_adds(parts, order):
 
 @settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(2, 6), st.booleans(), st.sampled_from([3, 40, 10**6]))
-def test_the_dynamic_program_finds_the_best_of_all_orders(seed, d, with_pairs, values):
-    parts, weights = random_parts(np.random.default_rng(seed), d, with_pairs, values)
-    score, order = kernels.orders.best_of_all_orders(parts, weights)
+def test_dynamic_program_finds_the_best_order(seed, d, with_pairs, values):
+    parts, weights = random_gains(np.random.default_rng(seed), d, with_pairs, values)
+    score, order = kernels.uds_chance.column_order.best_of_all_orders(parts, weights)
     assert sorted(order) == list(range(d))
     whole = weights.sum()
-    assert score == what_an_order_adds(parts, order) / (whole - weights[order[0]])
+    assert score == total_gain(parts, order) / (whole - weights[order[0]])
     orders = itertools.permutations(range(d))
-    assert score == max(what_an_order_adds(parts, o) / (whole - weights[o[0]]) for o in orders)
+    assert score == max(total_gain(parts, o) / (whole - weights[o[0]]) for o in orders)
 
 
 @settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(2, 9), st.booleans(), st.sampled_from([3, 40, 10**6]))
-def test_the_quick_order_adds_what_it_says_and_no_more_than_the_best(seed, d, with_pairs, values):
-    parts, weights = random_parts(np.random.default_rng(seed), d, with_pairs, values)
-    score, order = kernels.orders.order_of_least_regret(parts, weights)
+def test_greedy_order_has_its_reported_score_and_is_not_above_the_best(
+    seed, d, with_pairs, values
+):
+    parts, weights = random_gains(np.random.default_rng(seed), d, with_pairs, values)
+    score, order = kernels.uds_chance.column_order.order_of_least_regret(parts, weights)
     assert sorted(order) == list(range(d))
-    best, _ = kernels.orders.best_of_all_orders(parts, weights)
-    assert score <= what_an_order_adds(parts, order) / (weights.sum() - weights[order[0]]) <= best
+    best, _ = kernels.uds_chance.column_order.best_of_all_orders(parts, weights)
+    assert score <= total_gain(parts, order) / (weights.sum() - weights[order[0]]) <= best
 
 
-def parts_of_table(table):
-    """What the columns of a table may add to its score."""
+def gains_of_table(table):
+    """Return the gains and weights of the columns of a table."""
     prepared = prepare(table)
     scorer = StrengthScorer(prepared, 2)
     sets = np.arange(table.shape[1], dtype=np.int32)[None]
-    scorer.known.learn(sets, True, in_this_thread(prepared))
-    ranked = prepared.ranked
+    scorer.table.compute(sets, True, run_here(prepared))
+    midranks = prepared.derived(MidRanks)
     deviations = naive_chance.threshold(table.shape[1], True)
-    parts = kernels.orders.parts_of(
+    parts = kernels.uds_chance.column_order.contributions_of(
         sets[0].astype(np.int64),
         True,
-        scorer.known.table,
-        ranked.entropies,
-        ranked.nulls,
+        scorer.table.arrays,
+        midranks.entropies,
+        midranks.null_moments,
         deviations,
     )
-    return parts, np.rint(ranked.entropies / kernels.orders.UNIT).astype(np.int64)
+    unit = kernels.uds_chance.column_order.UNIT
+    return parts, np.rint(midranks.entropies / unit).astype(np.int64)
 
 
-def related(rng, n_rows, d):
-    """Columns of which some are made of those before: chains, sums, products, rounded copies."""
+def dependent_table(rng, n_rows, d):
+    """Return columns with dependences: chains, sums, products, rounded copies."""
     made = list(rng.normal(size=(2, n_rows)))
     while len(made) < d:
         a, b = (made[k] for k in rng.integers(len(made), size=2))
@@ -493,81 +502,81 @@ def related(rng, n_rows, d):
 
 
 def scores_of_orders(parts, weights):
-    """The quick order, that one improved, and the best of all."""
-    orders = kernels.orders
-    quick, order = orders.order_of_least_regret(parts, weights)
-    improved, order = orders.improved_order(parts, weights, order, quick)
-    assert improved == what_an_order_adds(parts, order) / (weights.sum() - weights[order[0]])
-    return quick, improved, orders.best_of_all_orders(parts, weights)[0]
+    """Return the scores of the greedy order, of the improved order, and of the best order."""
+    orders = kernels.uds_chance.column_order
+    greedy, order = orders.order_of_least_regret(parts, weights)
+    improved, order = orders.improved_order(parts, weights, order, greedy)
+    assert improved == total_gain(parts, order) / (weights.sum() - weights[order[0]])
+    return greedy, improved, orders.best_of_all_orders(parts, weights)[0]
 
 
 @pytest.mark.parametrize("d", [6, 7, 8, 9, 13])
-def test_the_improved_order_is_nearly_the_best(d):
+def test_improved_order_is_close_to_the_best(d):
     for seed in range(20 if d < 10 else 3):
-        parts, weights = parts_of_table(related(np.random.default_rng([d, seed]), 400, d))
-        quick, improved, best = scores_of_orders(parts, weights)
-        assert quick <= improved <= best
+        parts, weights = gains_of_table(dependent_table(np.random.default_rng([d, seed]), 400, d))
+        greedy, improved, best = scores_of_orders(parts, weights)
+        assert greedy <= improved <= best
         assert improved >= best - 0.01
 
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(2, 8), st.booleans(), st.sampled_from([3, 40, 10**6]))
-def test_moving_columns_does_not_make_it_worse_nor_too_good(seed, d, with_pairs, values):
-    parts, weights = random_parts(np.random.default_rng(seed), d, with_pairs, values)
-    quick, improved, best = scores_of_orders(parts, weights)
-    assert quick <= improved <= best
+def test_improved_order_is_between_the_greedy_and_the_best(seed, d, with_pairs, values):
+    parts, weights = random_gains(np.random.default_rng(seed), d, with_pairs, values)
+    greedy, improved, best = scores_of_orders(parts, weights)
+    assert greedy <= improved <= best
 
 
 @settings(max_examples=30)
 @given(st.integers(0, 2**32), st.integers(10, 16), st.booleans(), st.sampled_from([2, 40]))
-def test_how_columns_are_numbered_does_not_matter(seed, d, with_pairs, values):
+def test_column_numbers_do_not_matter(seed, d, with_pairs, values):
     rng = np.random.default_rng(seed)
-    (by_one, by_two), weights = random_parts(rng, d, with_pairs, values)
-    score, order = kernels.orders.best_order((by_one, by_two), weights)
-    added = what_an_order_adds((by_one, by_two), order)
+    (by_one, by_two), weights = random_gains(rng, d, with_pairs, values)
+    score, order = kernels.uds_chance.column_order.best_order((by_one, by_two), weights)
+    added = total_gain((by_one, by_two), order)
     assert score == added / (weights.sum() - weights[order[0]])
     to = rng.permutation(d)
     one = np.ascontiguousarray(by_one[to][:, to])
     two = np.ascontiguousarray(by_two[to][:, to][:, :, to]) if with_pairs else by_two
-    assert kernels.orders.best_order((one, two), weights[to])[0] == score
+    assert kernels.uds_chance.column_order.best_order((one, two), weights[to])[0] == score
 
 
 @pytest.mark.parametrize("d", [3, 12, 13, 20])
-def test_the_score_of_a_table_is_that_of_its_explanation(d):
-    """From 13 columns on the order is a quick one."""
-    table = related(np.random.default_rng(d), 300, d)
-    told = covary.explain(table)
-    assert told.score == covary.score(table)
+def test_score_equals_the_score_of_the_explanation(d):
+    """With 13 or more columns, the order is greedy."""
+    table = dependent_table(np.random.default_rng(d), 300, d)
+    explanation = covary.explain(table)
+    assert explanation.score == covary.score(table)
     weights = {f"x{c}": naive_chance.weight(column) for c, column in enumerate(listed(table))}
-    gains = sum(weights[step.target] * step.explained for step in told.steps)
-    total = sum(weights[name] for name in told.order[1:])
-    assert told.score == pytest.approx(gains / total, abs=1e-9)
+    gains = sum(weights[step.target] * step.explained for step in explanation.steps)
+    total = sum(weights[name] for name in explanation.order[1:])
+    assert explanation.score == pytest.approx(gains / total, abs=1e-9)
 
 
 @settings(max_examples=15)
 @given(tables(rows=(5, 90), columns=(3, 6)), one_or_two)
-def test_a_search_scores_every_set_as_if_alone(table, max_given):
+def test_search_scores_every_set_like_score(table, max_given):
     measure = UDSChance(max_given=max_given)
     found = covary.search(table, strategy="exhaustive", measure=measure, max_size=6, top=10**6)
     for each in found:
         assert each.score == measure.score(table, list(each.columns))
 
 
-# ---------------------------------------------------------------- whatever the table
+# ---------------------------------------------------------------- properties on any table
 
 
 @settings(max_examples=50)
 @given(tables(rows=(3, 120), columns=(2, 6)), one_or_two)
 def test_scores_lie_between_0_and_1(table, max_given):
-    told = UDSChance(max_given=max_given).explain(table)
-    assert 0.0 <= told.score <= 1.0
-    assert all(0.0 <= step.explained <= 1.0 for step in told.steps)
+    explanation = UDSChance(max_given=max_given).explain(table)
+    assert 0.0 <= explanation.score <= 1.0
+    assert all(0.0 <= step.explained <= 1.0 for step in explanation.steps)
     assert math.isfinite(UDSChance(max_given=max_given).evidence(table))
 
 
 @settings(max_examples=50)
 @given(tables(columns=(2, 6)), st.randoms(), one_or_two)
-def test_the_order_of_the_columns_does_not_matter_to_the_last_bit(table, random, max_given):
+def test_column_order_does_not_change_a_single_bit(table, random, max_given):
     order = list(range(table.shape[1]))
     random.shuffle(order)
     measure = UDSChance(max_given=max_given)
@@ -577,15 +586,15 @@ def test_the_order_of_the_columns_does_not_matter_to_the_last_bit(table, random,
 
 @settings(max_examples=50)
 @given(tables(columns=(2, 6)), st.randoms())
-def test_the_order_of_the_rows_does_not_matter_to_the_last_bit(table, random):
+def test_row_order_does_not_change_a_single_bit(table, random):
     order = list(range(table.shape[0]))
     random.shuffle(order)
     assert UDSChance().score(table[order]) == UDSChance().score(table)
     assert UDSChance().evidence(table[order]) == UDSChance().evidence(table)
 
 
-def of_many_sizes(seed):
-    """Three columns with ties and gaps, whose grids have cells of many sizes."""
+def table_with_many_cell_sizes(seed):
+    """Return three columns with ties and missing cells, whose grids have cells of many sizes."""
     rng = np.random.default_rng(seed)
     a, b = (rng.integers(0, k, size=500).astype(float) for k in (37, 11))
     table = np.column_stack([a, b, a % 5 + b % 3 + (rng.random(500) < 0.2)])
@@ -593,26 +602,26 @@ def of_many_sizes(seed):
     return table
 
 
-def test_which_of_two_columns_comes_first_does_not_matter_to_the_last_bit():
+def test_order_of_two_conditions_does_not_change_a_single_bit():
     for seed in range(40):
-        table = of_many_sizes(seed)
-        condition = Condition(0, 1, np.array([2]))
-        found, which = explain_targets(prepare(table), condition)
-        swapped, which_swapped = explain_targets(prepare(table[:, [1, 0, 2]]), condition)
+        table = table_with_many_cell_sizes(seed)
+        conditions = Conditions(0, 1, np.array([2]))
+        found, which = explain_targets(prepare(table), conditions)
+        swapped, which_swapped = explain_targets(prepare(table[:, [1, 0, 2]]), conditions)
         assert which == which_swapped
         assert found.tolist() == swapped.tolist()
 
 
-def test_cells_of_many_sizes_do_not_let_the_order_of_columns_in():
+def test_column_order_does_not_matter_with_many_cell_sizes():
     for seed in range(15):
-        table = of_many_sizes(seed)
+        table = table_with_many_cell_sizes(seed)
         orders = list(itertools.permutations(range(3)))
         assert len({UDSChance().score(table[:, order]) for order in orders}) == 1
         assert len({UDSChance().evidence(table[:, order]) for order in orders}) == 1
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_many_equal_columns_do_not_let_the_order_of_columns_in(seed):
+def test_column_order_does_not_matter_with_many_equal_columns(seed):
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, 3, size=(2, 120)).astype(float)
     kinds = [a, a, b, b, (a + b) % 3, (a + b) % 2, -a, rng.integers(0, 2, 120)]
@@ -621,8 +630,8 @@ def test_many_equal_columns_do_not_let_the_order_of_columns_in(seed):
     assert len(scores) == 1
 
 
-def test_the_order_of_many_columns_does_not_matter_to_the_last_bit():
-    """Beyond 12 columns: equal losses by not waiting must not be resolved by position."""
+def test_order_of_many_columns_does_not_change_a_single_bit():
+    """Above 12 columns, positions must not decide between equal regrets."""
     for seed in range(25, 40):
         rng = np.random.default_rng(seed)
         base = rng.integers(0, 3, size=(int(rng.integers(100, 300)), 4))
@@ -635,15 +644,15 @@ def test_the_order_of_many_columns_does_not_matter_to_the_last_bit():
         assert len({UDSChance().score(table[:, order]) for order in orders}) == 1
 
 
-def test_the_order_of_more_columns_than_are_tried_first_does_not_matter():
+def test_order_of_more_columns_than_the_first_trials_does_not_matter():
     rng = np.random.default_rng(0)
     x = rng.normal(size=200)
     table = np.column_stack([rng.random((200, 70)) < 0.02, rng.normal(size=200), x, x**2])
     assert UDSChance().score(table[:, ::-1]) == UDSChance().score(table)
 
 
-def maps(column):
-    """The same column in other units: increasing maps, and decreasing ones."""
+def monotone_maps(column):
+    """Return the column in other units, by increasing and decreasing maps."""
     ranks = np.full(len(column), np.nan)
     present = ~np.isnan(column)
     ranks[present] = np.unique(column[present], return_inverse=True)[1]
@@ -653,17 +662,17 @@ def maps(column):
 
 @settings(max_examples=50)
 @given(tables(), st.data())
-def test_units_do_not_matter_nor_which_end_is_up(table, data):
+def test_units_and_signs_do_not_matter(table, data):
     mapped = table.copy()
     for column in range(table.shape[1]):
-        choices = maps(table[:, column])
+        choices = monotone_maps(table[:, column])
         mapped[:, column] = choices[data.draw(st.integers(0, len(choices) - 1))]
     assert UDSChance().score(mapped) == pytest.approx(UDSChance().score(table), abs=1e-12)
     evidence = UDSChance().evidence(table)
     assert UDSChance().evidence(mapped) == pytest.approx(evidence, rel=1e-9, abs=1e-9)
 
 
-def test_neighbouring_numbers_are_different_values():
+def test_adjacent_floats_are_distinct_values():
     x = np.arange(40.0)
     for low in (1.0, 0.1, 5e-324, -1e300, 0.0):
         step = np.where(x > 20, low, np.nextafter(low, np.inf))
@@ -673,7 +682,7 @@ def test_neighbouring_numbers_are_different_values():
 
 @settings(max_examples=50)
 @given(tables(), one_or_two, st.integers(0, 3))
-def test_a_constant_column_changes_nothing(table, max_given, n_constants):
+def test_constant_columns_do_not_change_the_score(table, max_given, n_constants):
     measure = UDSChance(max_given=max_given)
     constants = np.full((len(table), n_constants), 3.25)
     if n_constants > 1:
@@ -685,11 +694,11 @@ def test_a_constant_column_changes_nothing(table, max_given, n_constants):
 
 @settings(max_examples=50)
 @given(tables(columns=(2, 2)))
-def test_two_columns_have_no_use_for_two_given(table):
+def test_max_given_does_not_matter_for_two_columns(table):
     assert UDSChance(max_given=1).score(table) == UDSChance(max_given=2).score(table)
 
 
-def test_what_takes_two_columns_is_missed_with_one():
+def test_interaction_needs_two_conditions():
     rng = np.random.default_rng(0)
     a, b, e = rng.normal(size=(3, 1000))
     table = np.column_stack([a, b, np.sign(a * b) * np.abs(e)])
@@ -698,7 +707,7 @@ def test_what_takes_two_columns_is_missed_with_one():
 
 
 @pytest.mark.parametrize("max_given", [0, 3, True, 1.5, "2", None])
-def test_one_or_two_columns_explain_another(max_given):
+def test_max_given_must_be_1_or_2(max_given):
     with pytest.raises(ParameterError, match="max_given"):
         UDSChance(max_given=max_given)
 
@@ -727,7 +736,7 @@ def test_the_same_table_has_the_same_score(table):
         ([[np.inf, -np.inf, 0.0, 1.0], [1, 2, 3, 4]], None),
     ],
 )
-def test_odd_little_tables_have_a_score(columns, expected):
+def test_unusual_small_tables_have_a_score(columns, expected):
     table = np.array(columns, float).T
     if np.isinf(table).any():
         table = np.nan_to_num(table)
@@ -739,37 +748,37 @@ def test_odd_little_tables_have_a_score(columns, expected):
 
 
 @pytest.mark.slow
-def test_as_many_columns_as_you_like():
-    """Twenty rows and 2000 columns: nothing may grow with the cube of the columns."""
+def test_2000_columns():
+    """Time and memory must not grow with the cube of the number of columns."""
     table = np.random.default_rng(0).normal(size=(20, 2000))
     assert 0 <= UDSChance(max_given=1).score(table) <= 0.1
 
 
-def test_a_column_that_is_missing_where_another_is_low_is_not_a_constant():
+def test_missing_cells_can_depend_on_another_column():
     x = np.random.default_rng(0).normal(size=500)
     table = np.column_stack([np.where(x < 0, np.nan, 7.0), x])
     assert naive_chance.score(listed(table)) == pytest.approx(UDSChance().score(table), abs=1e-9)
     assert UDSChance().score(table) > 0.4
 
 
-def test_sets_of_more_than_64_columns_are_explained_by_one_column_each():
+def test_above_64_columns_each_column_has_one_condition():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 200))
     table = np.column_stack([a, b, a * b, rng.normal(size=(200, 62))])
-    alone = UDSChance(max_given=1)
-    assert UDSChance().score(table) == alone.score(table)
-    assert UDSChance().score(table[:, :64]) > alone.score(table[:, :64])
+    by_one = UDSChance(max_given=1)
+    assert UDSChance().score(table) == by_one.score(table)
+    assert UDSChance().score(table[:, :64]) > by_one.score(table[:, :64])
 
 
-def test_the_target_counts_among_the_64_columns():
+def test_target_is_one_of_the_64_columns():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 200))
     table = np.column_stack([a, b, a * b, rng.normal(size=(200, 62))])
-    assert toward(table[:, :64], 2) > toward(table[:, :64], 2, max_given=1)
-    assert toward(table, 2) == toward(table, 2, max_given=1)
+    assert explained_fraction(table[:, :64], 2) > explained_fraction(table[:, :64], 2, max_given=1)
+    assert explained_fraction(table, 2) == explained_fraction(table, 2, max_given=1)
 
 
-def test_constants_do_not_count_among_the_64_columns():
+def test_constants_are_not_among_the_64_columns():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 200))
     table = np.column_stack([a, b, a * b, rng.normal(size=(200, 61))])
@@ -777,7 +786,7 @@ def test_constants_do_not_count_among_the_64_columns():
     assert UDSChance().score(with_constant) == UDSChance().score(table)
 
 
-# ---------------------------------------------------------------- statistics
+# ---------------------------------------------------------------- statistical properties
 
 DRAWS = {
     "normal": lambda rng, shape: rng.normal(size=shape),
@@ -798,8 +807,8 @@ def mean_score(kind, n_rows, d, n_tables):
 
 @pytest.mark.parametrize("kind", DRAWS)
 @pytest.mark.parametrize(("n_rows", "most"), [(100, 0.01), (1000, 0.002)])
-def test_independent_columns_score_nothing(kind, n_rows, most):
-    # Now and then, the few rows of a kind fall together: such a mean takes more tables.
+def test_independent_columns_have_small_mean_scores(kind, n_rows, most):
+    # Rare values sometimes coincide by chance, so their mean needs more tables.
     more = 5 if kind == "rare" else 1
     for d, n_tables in ((2, 40), (3, 20), (5, 10), (10, 4)):
         assert mean_score(kind, n_rows, d, more * n_tables) <= most
@@ -809,17 +818,17 @@ def test_independent_columns_score_nothing(kind, n_rows, most):
 @pytest.mark.parametrize("kind", DRAWS)
 @pytest.mark.parametrize(("n_rows", "most"), [(30, 0.02), (100, 0.006), (1000, 0.0015)])
 @pytest.mark.parametrize(("d", "n_tables"), [(2, 800), (3, 500), (5, 200), (20, 10), (50, 2)])
-def test_independent_columns_score_nothing_on_average_over_many_tables(
+def test_independent_columns_have_small_mean_scores_over_many_tables(
     kind, n_rows, most, d, n_tables
 ):
     if kind == "rare" and n_rows == 30:
-        pytest.skip("one or two rows of a kind: chance has them fall together")
+        pytest.skip("one or two rare values often coincide by chance")
     assert mean_score(kind, n_rows, d, n_tables) <= most
 
 
 @pytest.mark.slow
-def test_the_noise_level_is_exceeded_as_rarely_as_it_says():
-    """z = 2 for two columns: 2.3 % per grid, and several grids, both ways, to choose from."""
+def test_noise_level_is_rarely_exceeded_under_independence():
+    """z = 2 for two columns: 2.3 % per grid, for several grids and both directions."""
     for kind in ("normal", "rounded", "gaps"):
         rng = np.random.default_rng(5)
         scores = [covary.score(DRAWS[kind](rng, (300, 2))) for _ in range(1000)]
@@ -827,7 +836,7 @@ def test_the_noise_level_is_exceeded_as_rarely_as_it_says():
 
 
 @pytest.mark.parametrize("n_columns", [2, 3, 5])
-def test_evidence_is_around_0_for_independent_columns(n_columns):
+def test_evidence_is_near_0_for_independent_columns(n_columns):
     rng = np.random.default_rng(n_columns)
     for kind in ("normal", "tied", "gaps"):
         shape = (150, n_columns)
@@ -838,15 +847,15 @@ def test_evidence_is_around_0_for_independent_columns(n_columns):
         assert np.max(found) < 12
 
 
-def test_evidence_is_far_out_for_a_growing_spread():
-    """The score is small; permuted columns are never as far out."""
+def test_evidence_is_large_for_a_growing_spread():
+    """The score is small, but no permutation has as much evidence."""
     rng = np.random.default_rng(4)
     x = rng.random(300)
     y = (0.1 + x) * rng.normal(size=300)
     table = np.column_stack([x, y])
-    chance = [covary.evidence(np.column_stack([x, rng.permutation(y)])) for _ in range(60)]
+    null = [covary.evidence(np.column_stack([x, rng.permutation(y)])) for _ in range(60)]
     assert covary.score(table) < 0.2
-    assert covary.evidence(table) > np.max(chance) + 5
+    assert covary.evidence(table) > np.max(null) + 5
 
 
 FUNCTIONS = {
@@ -860,7 +869,7 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize(("n_rows", "least"), [(500, 0.88), (4000, 0.95)])
-def test_a_function_explains_in_whatever_order_the_columns_come(function, n_rows, least):
+def test_function_of_a_column_scores_high_in_any_column_order(function, n_rows, least):
     for seed in range(3):
         x = np.random.default_rng(seed).uniform(-1, 1, n_rows)
         y = FUNCTIONS[function](x)
@@ -869,7 +878,7 @@ def test_a_function_explains_in_whatever_order_the_columns_come(function, n_rows
         assert covary.score(np.column_stack([y, x])) == score
 
 
-def test_scores_of_normal_pairs_rise_with_their_correlation():
+def test_score_of_normal_pairs_increases_with_correlation():
     rng = np.random.default_rng(0)
     pairs = rng.normal(size=(2, 6, 2000))
     scores = []
@@ -896,28 +905,28 @@ OF_TWO = {
 
 @pytest.mark.parametrize("kind", OF_TWO)
 @pytest.mark.parametrize("n_noise", [0, 4])
-def test_two_columns_explain_a_third_also_beside_noise(kind, n_noise):
+def test_two_columns_explain_a_third_among_noise(kind, n_noise):
     function, least = OF_TWO[kind]
     rng = np.random.default_rng(n_noise)
     a, b, e = rng.normal(size=(3, 4000))
     table = np.column_stack([a, b, function(a, b, e), rng.normal(size=(4000, n_noise))])
-    assert toward(table, 2) >= least
-    assert toward(table, 2, max_given=1) < 0.4
+    assert explained_fraction(table, 2) >= least
+    assert explained_fraction(table, 2, max_given=1) < 0.4
 
 
-def test_hidden_pairs_among_twenty_columns_are_named():
+def test_explanation_finds_dependent_pairs_among_twenty_columns():
     rng = np.random.default_rng(8)
     table = rng.normal(size=(1000, 20))
     table[:, 13] = table[:, 2] ** 2 + 0.1 * table[:, 13]
     table[:, 5] = np.sin(2 * table[:, 17]) + 0.1 * table[:, 5]
-    told = covary.explain(table)
-    named = {(step.target, step.by): step.explained for step in told.steps}
+    explanation = covary.explain(table)
+    named = {(step.target, step.by): step.explained for step in explanation.steps}
     strong = {frozenset((t, *by)) for (t, by), explained in named.items() if explained > 0.01}
     assert strong == {frozenset(("x13", "x2")), frozenset(("x5", "x17"))}
-    assert told.score == pytest.approx(sum(named.values()) / 19, abs=1e-3)
+    assert explanation.score == pytest.approx(sum(named.values()) / 19, abs=1e-3)
 
 
-def test_a_relation_counts_the_less_the_more_columns_have_none():
+def test_independent_columns_dilute_the_score():
     rng = np.random.default_rng(0)
     x = rng.normal(size=1000)
     noise = rng.normal(size=(1000, 6))
@@ -926,8 +935,8 @@ def test_a_relation_counts_the_less_the_more_columns_have_none():
         assert score == pytest.approx(scores[0] / (k + 1), abs=0.01)
 
 
-def test_large_tables_are_scored_as_the_definition_says():
-    """Of a target with few values, so that the twin is done before we are."""
+def test_gains_of_large_tables_follow_the_definition():
+    """The target has few values because the naive version is slow."""
     n_rows = 5000
     rng = np.random.default_rng(n_rows)
     x = rng.normal(size=n_rows)
@@ -937,7 +946,7 @@ def test_large_tables_are_scored_as_the_definition_says():
     prepared = prepare(table)
     gains, chances, freedoms = all_gains(prepared, 0, 0, 1)
     columns = listed(table)
-    steps = naive_chance.ladder(columns[1])
+    steps = naive_chance.rank_target(columns[1])
     for at in (0, 2):
         size = naive_chance.FAMILIES[0][at]
         binned = naive_chance.bins(columns[0], size)
@@ -946,8 +955,8 @@ def test_large_tables_are_scored_as_the_definition_says():
         assert found == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_best_grid_is_that_of_the_definition():
-    """Waves with noise: which grid is best hangs on what is taken off for noise and thin cells."""
+def test_best_grid_follows_the_definition():
+    """For noisy waves, the best grid depends on the penalties for noise and small cells."""
     chosen = set()
     for seed in range(24):
         rng = np.random.default_rng(seed)
@@ -956,15 +965,15 @@ def test_the_best_grid_is_that_of_the_definition():
         table = np.column_stack([a, b, wave])
         columns = listed(table)
         for other, given_columns in ((0, columns[:1]), (1, columns[:2])):
-            found, which = explain_targets(prepare(table), Condition(0, other, np.array([2])))
+            found, which = explain_targets(prepare(table), Conditions(0, other, np.array([2])))
             expected = naive_chance.best_grid(columns[2], given_columns)
             assert found[0] == pytest.approx(expected, abs=1e-10)
             chosen.add((other, int(which[0])))
     assert len(chosen) > 6
 
 
-def test_an_interrupt_that_a_kernel_swallowed_is_still_one(monkeypatch):
-    """It comes back as the cause of a cause of another error."""
+def test_interrupt_inside_a_kernel_is_raised(monkeypatch):
+    """The interrupt is the cause of the cause of another error."""
 
     def interrupted(*_):
         try:
@@ -975,6 +984,6 @@ def test_an_interrupt_that_a_kernel_swallowed_is_still_one(monkeypatch):
         except SystemError as error:
             raise SystemError("again") from error
 
-    monkeypatch.setattr("covary.measures.strengths.explain_targets", interrupted)
+    monkeypatch.setattr("covary.measures.uds_chance.strengths.explain_targets", interrupted)
     with pytest.raises(KeyboardInterrupt):
         UDSChance().score(np.random.default_rng(0).random((100, 2)))

@@ -1,4 +1,4 @@
-"""covary: find the sets of columns that vary together.
+"""covary: find the sets of columns that depend on each other.
 
 >>> import covary, numpy as np
 >>> x = np.linspace(-1, 1, 500)
@@ -11,106 +11,70 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from covary.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from covary.api import evidence, explain, matrix, score, search, test
-    from covary.errors import CovaryError, CovaryWarning
-    from covary.estimators import SubspaceSearch
-    from covary.measures import Explanation, Step
-    from covary.measures.cmi import CMI
-    from covary.measures.dhsic import DHSIC
-    from covary.measures.distance_correlation import DistanceCorrelation
-    from covary.measures.hics import HiCS
-    from covary.measures.hsic import HSIC
-    from covary.measures.mac import MAC
-    from covary.measures.mcde import MCDE
-    from covary.measures.mutual_information import MutualInformation
-    from covary.measures.pearson import Pearson
-    from covary.measures.quadratic import Quadratic
-    from covary.measures.spearman import Spearman
-    from covary.measures.total_correlation import TotalCorrelation
-    from covary.measures.uds import UDS
-    from covary.measures.uds_chance import UDSChance
-    from covary.measures.xi import Xi
-    from covary.results import SearchResult, Subspace, TestResult, TestSummary
+    from covary.api import evidence as evidence
+    from covary.api import explain as explain
+    from covary.api import matrix as matrix
+    from covary.api import score as score
+    from covary.api import search as search
+    from covary.api import test as test
+    from covary.errors import CovaryError as CovaryError
+    from covary.errors import CovaryWarning as CovaryWarning
+    from covary.estimators import SubspaceSearch as SubspaceSearch
+    from covary.measures.uds.uds import UDS as UDS
+    from covary.measures.uds_chance.uds_chance import UDSChance as UDSChance
+    from covary.results import Explanation as Explanation
+    from covary.results import SearchResult as SearchResult
+    from covary.results import Step as Step
+    from covary.results import Subspace as Subspace
+    from covary.results import TestResult as TestResult
+    from covary.results import TestSummary as TestSummary
 
-__all__ = [
-    "CMI",
-    "DHSIC",
-    "HSIC",
-    "MAC",
-    "MCDE",
-    "UDS",
-    "CovaryError",
-    "CovaryWarning",
-    "DistanceCorrelation",
-    "Explanation",
-    "HiCS",
-    "MutualInformation",
-    "Pearson",
-    "Quadratic",
-    "SearchResult",
-    "Spearman",
-    "Step",
-    "Subspace",
-    "SubspaceSearch",
-    "TestResult",
-    "TestSummary",
-    "TotalCorrelation",
-    "UDSChance",
-    "Xi",
-    "__version__",
-    "evidence",
-    "explain",
-    "matrix",
-    "score",
-    "search",
-    "test",
-]
-
-# Loaded when first used: importing covary must not cost the time of what it stands on.
-_HOME = {
-    "score": "covary.api",
-    "evidence": "covary.api",
-    "explain": "covary.api",
-    "matrix": "covary.api",
-    "search": "covary.api",
-    "test": "covary.api",
-    "UDS": "covary.measures.uds",
-    "UDSChance": "covary.measures.uds_chance",
-    "CMI": "covary.measures.cmi",
-    "MAC": "covary.measures.mac",
-    "HiCS": "covary.measures.hics",
-    "MCDE": "covary.measures.mcde",
-    "TotalCorrelation": "covary.measures.total_correlation",
-    "Quadratic": "covary.measures.quadratic",
-    "DHSIC": "covary.measures.dhsic",
-    "HSIC": "covary.measures.hsic",
-    "DistanceCorrelation": "covary.measures.distance_correlation",
-    "Pearson": "covary.measures.pearson",
-    "Spearman": "covary.measures.spearman",
-    "MutualInformation": "covary.measures.mutual_information",
-    "Xi": "covary.measures.xi",
-    "Explanation": "covary.measures",
-    "Step": "covary.measures",
-    "SearchResult": "covary.results",
-    "Subspace": "covary.results",
-    "TestResult": "covary.results",
-    "TestSummary": "covary.results",
-    "SubspaceSearch": "covary.estimators",
-    "CovaryError": "covary.errors",
-    "CovaryWarning": "covary.errors",
+# Names are imported on first use, so that `import covary` is fast.
+_MODULES = {
+    "covary.api": ("evidence", "explain", "matrix", "score", "search", "test"),
+    "covary.results": (
+        "Explanation",
+        "SearchResult",
+        "Step",
+        "Subspace",
+        "TestResult",
+        "TestSummary",
+    ),
+    "covary.estimators": ("SubspaceSearch",),
+    "covary.errors": ("CovaryError", "CovaryWarning"),
 }
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+# The registered classes are public, too: covary.UDS, covary.Beam, ...
+_REGISTRIES = {
+    "covary.measures.registry": "MEASURES",
+    "covary.searching.strategies.base": "STRATEGIES",
+}
+# Former names of modules, see the changelog.
+_RENAMED = ("datasets", "strategies")
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("covary.datasets")
-    if name in _HOME:
-        return getattr(importlib.import_module(_HOME[name]), name)
+    if name == "__all__":
+        return __dir__()
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(_MODULE_OF[name]), name)
+    if name in _RENAMED:
+        return importlib.import_module(f"covary.{name}")
+    if name[0].isupper() and name in (classes := _registered_classes()):
+        return classes[name]
     raise AttributeError(f"module 'covary' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(["__version__", *_MODULE_OF, *_registered_classes()])
+
+
+def _registered_classes() -> dict[str, type]:
+    """Return the classes of all measures and strategies by name."""
+    found: dict[str, type] = {}
+    for module, registry in _REGISTRIES.items():
+        found.update(getattr(importlib.import_module(module), registry).classes())
+    return found

@@ -1,23 +1,28 @@
-"""The public functions: each a few lines over the rest."""
+"""The public functions, each a few lines over the rest."""
 
 from __future__ import annotations
 
 import inspect
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from covary import errors
+from covary.array_types import OnProgress, OnStage
 from covary.engines import find_engine
-from covary.measures import Explanation, Measure, all_measures, find_measure, find_seeded
-from covary.names import DEFAULT_MEASURE
-from covary.pairs import pairwise
+from covary.formatting import DEFAULT_MEASURE
+from covary.measures import Measure, all_measures, find_measure, find_seeded
+from covary.options import accepts
 from covary.prepare import prepare
-from covary.results import SearchResult, TestResult
-from covary.searching import plan_search
-from covary.strategies import Strategy, find_strategy
+from covary.report.presenter import SearchPresenter
+from covary.results import Explanation, SearchResult, TestResult
+from covary.searching.options import SearchOptions
+from covary.searching.pairs import pair_scores
+from covary.searching.plan import plan_search
+from covary.searching.run import Search
+from covary.searching.strategies import Strategy, find_strategy, strategy_parameters
+from covary.significance.independence import TestOptions, plan_test
 from covary.table import label_matrix, labels_of
-from covary.testing import plan_test
 
 __all__ = ["evidence", "explain", "matrix", "score", "search", "test"]
 
@@ -35,9 +40,9 @@ def score(
     ----------
     data : array, frame or path
         A two-dimensional NumPy array, a pandas, polars or pyarrow table, or the path of a CSV,
-        Parquet or Arrow file. Missing cells take part, see :doc:`/tables`.
+        Parquet or Arrow file. Missing cells are allowed, see :doc:`/tables`.
     columns : list of names, optional
-        Two or more columns (positions will do for an array). All usable ones if None.
+        Two or more columns; positions for an array. All usable columns if None.
     measure : str or Measure
         A registered name (``covary measures`` lists them), or a measure such as
         ``covary.UDS(beta=10)``. The default is described in :doc:`/uds_chance`.
@@ -66,10 +71,10 @@ def evidence(
     measure: str | Measure = DEFAULT_MEASURE,
     **parameters: Any,
 ) -> float:
-    """Return the statistic that tells best whether the columns are dependent at all.
+    """Return the evidence statistic: the statistic that independence tests use.
 
-    It is the score, unless the measure offers something more powerful; to be compared with what
-    it is on permuted columns, not from table to table.
+    It is the score, unless the measure has a more powerful statistic. Compare it with its values
+    on permuted columns, not between tables.
 
     Parameters
     ----------
@@ -79,7 +84,7 @@ def evidence(
     Returns
     -------
     float
-        Small if the columns are independent; the larger, the surer it is that they are not.
+        Small if the columns are independent; large values are evidence of dependence.
 
     Examples
     --------
@@ -94,48 +99,36 @@ def evidence(
     return _measure(evidence, measure, parameters).evidence(data, columns)
 
 
+@accepts(TestOptions)
 def test(
     data: Any,
     columns: Sequence[Any] | None = None,
     *,
     measure: str | Measure = DEFAULT_MEASURE,
-    target: Any = None,
-    permutations: int = 999,
-    level: float | None = None,
-    seed: int = 0,
     engine: Any = "threads",
     n_jobs: int | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
-    **parameters: Any,
+    on_progress: OnProgress | None = None,
+    **keywords: Any,
 ) -> TestResult:
-    """Return how likely it is that columns seem to depend on each other by chance alone.
+    """Test whether columns are independent, and return the p-value.
 
-    Each column is permuted by itself, and the measure's `evidence` is compared with what it is
-    then: the p-value is (1 + number of permutations with as much) / (1 + number of permutations).
-    Where there are no more distinct arrangements of the values than ``permutations``, all of them
-    are looked at, and the p-value is exact.
+    The p-value is the probability, under independence, of an evidence statistic at least as large
+    as the observed one. Each column is permuted independently. The p-value is (1 + number of
+    permutations with at least the observed evidence) / (1 + number of permutations). If the values
+    have no more distinct arrangements than ``permutations``, all of them are used and the p-value
+    is exact.
 
     Parameters
     ----------
-    data, columns, measure, **parameters
+    data, columns, measure
         As for `score`.
-    target : name, optional
-        Test whether this column depends on the others, whatever these have to do with each other:
-        only the target is permuted.
-    permutations : int
-        How many permutations.
-    level : float, optional
-        Stop as soon as it is clear on which side of this level the p-value lies: often after 32
-        to 200 permutations. Where it stops before the last one, endlessly many would decide
-        otherwise with a chance of at most 0.001. The p-value takes the stopping into account, see
-        :doc:`/significance`.
-    seed : int
-        Of the permutations, and of what a measure draws that is given by its name: the same seed,
-        the same p-value, on any engine.
+    <options>
     engine, n_jobs
         As for `search`.
     on_progress : callable, optional
-        Told how many permutations are done, and how many there are at most.
+        Called with the number of permutations done and their maximum.
+    **parameters
+        Parameters of the measure.
 
     Returns
     -------
@@ -149,26 +142,20 @@ def test(
     >>> x, noise = rng.random(200), rng.random(200)
     >>> print(covary.test(np.column_stack([x, (x - 0.5)**2 + noise / 10])))
     uds-chance = 0.6317, p = 0.0010 for x0, x1
-      p is the chance of as much evidence if the columns were independent of each other
-      999 permutations, every column by itself (200 rows, seed 0)
+      p: probability of evidence at least this large if the columns were independent
+      999 permutations of every column (200 rows, seed 0)
     >>> covary.test(np.column_stack([x, noise])).pvalue > 0.05
     True
 
     """
-    found = _measure(test, measure, parameters, seed)
-    job = plan_test(
-        data,
-        columns,
-        measure=found,
-        target=target,
-        permutations=permutations,
-        level=level,
-        seed=seed,
-    )
-    return job.run(find_engine(engine, n_jobs), on_progress).relabelled(labels_of(data))
+    given, parameters = TestOptions.split(keywords)
+    options = TestOptions(**given)
+    found = _measure(test, measure, parameters, options.seed)
+    planned = plan_test(data, columns, found, options)
+    return planned.run(find_engine(engine, n_jobs), on_progress).relabelled(labels_of(data))
 
 
-test.__test__ = False  # type: ignore[attr-defined]  # pytest need not take it for one of its own
+test.__test__ = False  # type: ignore[attr-defined]  # not a test function of pytest
 
 
 def explain(
@@ -176,17 +163,17 @@ def explain(
     columns: Sequence[Any] | None = None,
     *,
     measure: str | Measure = DEFAULT_MEASURE,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
     **parameters: Any,
 ) -> Explanation:
-    """Return the score with what it is made of: which column is explained by which.
+    """Return the score with its explanation: which column is explained by which.
 
     Parameters
     ----------
     data, columns, measure, **parameters
         As for `score`.
     on_progress : callable, optional
-        Told how much is done and to do, where that takes long: with many columns.
+        Called with the amount done and the total.
 
     Returns
     -------
@@ -212,7 +199,7 @@ def matrix(
     *,
     measure: str | Measure = DEFAULT_MEASURE,
     n_jobs: int | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
     **parameters: Any,
 ) -> Any:
     """Return the scores of all pairs of columns as a labelled table.
@@ -222,17 +209,17 @@ def matrix(
     data, columns, measure, **parameters
         As for `score`.
     n_jobs : int, optional
-        How many threads to use; all cores if None. The scores are the same to the last bit.
+        The number of threads; all cores if None. It does not change the scores.
     on_progress : callable, optional
-        Called with the number of pairs done and to do.
+        Called with the number of pairs done and their total.
 
     Returns
     -------
     array or frame
-        The same kind of table as came in. A pandas frame has the names as its index; polars and
-        pyarrow tables have them in a first column ``column``, and so has the pyarrow table that
-        a file gives; an array gives an array. The diagonal is 1, or 0 for a constant column; it is
-        NaN if 1 would mean nothing to the measure.
+        The same kind of table as the data. A pandas frame has the names as its index. A polars or
+        pyarrow table has them in a first column ``column``. An array gives an array, a file a
+        pyarrow table. The diagonal is 1, or 0 for a constant column. It is NaN for measures
+        without a natural maximum.
 
     Examples
     --------
@@ -246,83 +233,59 @@ def matrix(
     """
     found = _measure(matrix, measure, parameters)
     prepared = prepare(data, columns)
-    scores = pairwise(prepared, found, n_jobs=n_jobs, on_progress=on_progress)
+    found.check(prepared, 2)
+    engine = find_engine("threads", n_jobs)
+    scores = pair_scores(prepared, found, engine, on_progress=on_progress)
     return label_matrix(scores, prepared.names, like=data)
 
 
+@accepts(SearchOptions)
 def search(
     data: Any,
     columns: Sequence[Any] | None = None,
     *,
     measure: str | Measure = DEFAULT_MEASURE,
-    target: Any = None,
     strategy: str | Strategy = "beam",
     max_size: int | None = None,
-    beam: int | None = None,
-    parents: Literal["all", "one"] | None = None,
-    prune: bool = False,
-    sift: bool = False,
-    top: int = 100,
-    permutations: int = 0,
-    seed: int = 0,
     engine: Any = "threads",
     n_jobs: int | None = None,
     run: str | os.PathLike[str] | None = None,
     resume: bool = False,
-    on_progress: Callable[[str, int, int], None] | None = None,
-    **parameters: Any,
+    on_progress: OnStage | None = None,
+    **keywords: Any,
 ) -> SearchResult:
-    """Return the sets of columns that depend on each other most.
+    """Search the table for sets of columns that depend on each other, and return the best.
 
     Parameters
     ----------
-    data, columns, measure, **parameters
+    data, columns, measure
         As for `score`.
-    target : name, optional
-        Look only at sets that contain this column, and rank them by how much of it the others
-        explain. Sets that explain no more than a part of them are left out.
     strategy : "beam", "exhaustive", "4s" or Strategy
         Which sets to score, see :doc:`/search`.
     max_size : int, optional
-        The most columns of a set, the target included: 5 if None (no limit for "4s"; 2 if the
-        measure looks at pairs only).
-    beam : int, optional
-        How many sets of a size the beam search builds the next size from: 100 if None.
-    parents : "all" or "one", optional
-        Whether the beam search scores a set only if all its subsets with one column less were
-        kept ("all", the default), or if one was.
-    prune : bool
-        Whether to leave out a set if a superset of it scores at least as high.
-    sift : bool
-        Whether to leave out sets that add nothing to their parts: that score high only because of
-        what is in them, such as a strong pair. See :doc:`/significance`.
-    top : int
-        How many sets to return.
-    permutations : int
-        Tell which of the sets could be chance, with at most so many permutations each; 0 for no
-        test. See :doc:`/significance`.
-    seed : int
-        Of the permutations, and of what a measure draws that is given by its name: the same seed,
-        the same result.
+        Maximum number of columns of a set, including the target: 5 by default, no limit for "4s",
+        2 for a measure of pairs.
+    <options>
     engine : "threads", "processes", "dask", address or Client
-        Where to compute: threads or processes of this machine, a Dask cluster on this machine, or
-        the Dask cluster of a scheduler. The result is the same to the last bit.
+        Where to compute: in threads or processes of this machine, on a temporary Dask cluster on
+        this machine, or on an existing Dask cluster. It does not change the result.
     n_jobs : int, optional
-        How many workers to use; all cores if None.
+        The number of workers; all cores if None.
     run : path, optional
-        A file that keeps every score as soon as it is known.
+        A run file that keeps every score, so that the search can be resumed.
     resume : bool
-        Whether to go on with a run file that is there, or start it if it is not.
+        Whether to continue the run file if it exists.
     on_progress : callable, optional
-        Told the stage ("pairs", "sets of 3", ..., and with tests "permutations", "sets against
-        their parts", "shuffled tables"), how much of it is done, and how much there is.
+        Called with the stage, the amount done and the total.
+    **parameters
+        Parameters of the measure and of the strategy, such as ``beam=20``.
 
     Returns
     -------
     SearchResult
-        With ``subspaces``, best first; each has ``columns`` and ``score``, and with
+        With ``subspaces``, best first. Each has ``columns`` and ``score``, and with
         ``permutations`` also ``pvalue``, ``qvalue``, ``family_pvalue``, ``increment_pvalue`` and
-        ``adds_nothing``.
+        ``adds_nothing``, see :doc:`/significance`.
 
     Examples
     --------
@@ -336,26 +299,23 @@ def search(
     0.9760  x0, x2
 
     """
-    found = _measure(search, measure, parameters, seed)
-    searched = plan_search(
-        data,
-        columns,
-        measure=found,
-        strategy=find_strategy(
-            strategy, found.most_columns, max_size=max_size, beam=beam, parents=parents
-        ),
-        target=target,
-        top=top,
-        prune=prune,
-        sift=sift,
-        permutations=permutations,
-        seed=seed,
-    )
+    given, rest = SearchOptions.split(keywords)
+    options = SearchOptions(**given)
+    of_strategy, of_measure = strategy_parameters(rest)
+    found = _measure(search, measure, of_measure, options.seed)
+    chosen = find_strategy(strategy, found.max_columns, max_size=max_size, **of_strategy)
     if resume and run is None:
         raise errors.invalid_parameter("run", "the file to resume", run)
-    with searched.kept_in(run, resume=resume) as kept:
-        searched.run(find_engine(engine, n_jobs), kept, on_progress)
-    return searched.result(data)
+    searching = Search(plan_search(data, columns, found, chosen, options))
+    with searching.stored_in(run, resume=resume) as run_file:
+        searching.run(find_engine(engine, n_jobs), run_file, on_progress)
+    return search_result(searching, data)
+
+
+def search_result(searched: Search, data: Any = None) -> SearchResult:
+    """Return the result of a search that ended or was interrupted, with figures and report."""
+    record = searched.record(data)
+    return searched.result(record, data, SearchPresenter(record))
 
 
 def _measure(
@@ -364,7 +324,7 @@ def _measure(
     parameters: dict[str, Any],
     seed: int | None = None,
 ) -> Measure:
-    """Return the measure; a misspelt parameter may be one of the function that was called."""
+    """Return the measure with parameters; check for misspelt keywords of the function."""
     found = find_measure(measure) if seed is None else find_seeded(measure, seed)
     if not parameters:
         return found

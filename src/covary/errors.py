@@ -1,7 +1,7 @@
-"""Everything covary raises on purpose, and the words it does so with.
+"""Every error and warning that covary raises on purpose, with its message.
 
-An error says in one line what is wrong, what there is instead and what to do. Warnings use the
-same voice. Nothing else in the package composes such a message.
+A message is one line. It says what is wrong, what exists, and what to do. No other module writes
+such messages.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral, Real
 
-# Below so many rows there is a warning.
+# Tables with fewer rows cause a warning.
 FEW_ROWS = 100
+
+USABLE_KINDS = "covary uses numbers, booleans, dates and ordered categories"
 
 
 class CovaryError(Exception):
-    """Anything covary refuses to do; the message is one line meant for the user."""
+    """Base class of all errors that covary raises on purpose; the message is one line."""
 
 
 class TableError(CovaryError, ValueError):
@@ -27,45 +28,53 @@ class TableError(CovaryError, ValueError):
 
 
 class ColumnError(CovaryError, LookupError):
-    """A column that was asked for is not there or cannot be used."""
+    """A column does not exist or cannot be used."""
 
 
 class ParameterError(CovaryError, ValueError):
-    """A parameter has a value that it cannot have."""
+    """A parameter has an invalid value."""
+
+
+class RunError(CovaryError):
+    """A run file cannot be used."""
+
+
+class EngineError(CovaryError, RuntimeError):
+    """The workers of an engine cannot start, or they are lost."""
 
 
 class CovaryWarning(UserWarning):
-    """Something the user should know about the result: columns left out, few rows."""
+    """A fact that affects the result, such as columns that are left out or few rows."""
 
 
-def _one_line(text: object, most: int = 200) -> str:
-    """Return text that fits on one line and cannot steer a terminal."""
+def _one_line(text: object, max_length: int = 200) -> str:
+    """Return text on one line, without control characters."""
     line = " ".join(str(text).split())
     line = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
-    return line if len(line) <= most else line[: most - 3] + "..."
+    return line if len(line) <= max_length else line[: max_length - 3] + "..."
 
 
 def _quoted(name: object) -> str:
-    return f"'{_one_line(name, most=60)}'"
+    return f"'{_one_line(name, max_length=60)}'"
 
 
-def _listed(names: Iterable[str], most: int = 8) -> str:
-    """Return names in quotes, comma-separated, cut off after a few."""
+def _quoted_list(names: Iterable[str], max_names: int = 8) -> str:
+    """Return quoted names, separated by commas; names beyond ``max_names`` are only counted."""
     quoted = [_quoted(name) for name in names]
-    if len(quoted) > most:
-        return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"
+    if len(quoted) > max_names:
+        return f"{', '.join(quoted[:max_names])} and {len(quoted) - max_names} more"
     return ", ".join(quoted)
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint that names the closest match, or nothing."""
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint with the most similar name, or an empty text."""
     known = list(known)
     by_lower = {other.lower(): other for other in reversed(known)}
-    close = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.5)
-    return f" Did you mean {_quoted(by_lower[close[0]])}?" if close else ""
+    similar = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.5)
+    return f" Did you mean {_quoted(by_lower[similar[0]])}?" if similar else ""
 
 
-# ---------------------------------------------------------------- the table
+# ---------------------------------------------------------------- tables
 
 
 def not_a_table(data: object) -> TableError:
@@ -79,46 +88,48 @@ def not_a_table(data: object) -> TableError:
 
 def wrong_dimensions(n_dimensions: int) -> TableError:
     return TableError(
-        f"the array has {n_dimensions} dimension{'s' if n_dimensions != 1 else ''}: a table has "
-        "two, one row per observation and one column per variable"
+        f"the array has {n_dimensions} dimension{'s' if n_dimensions != 1 else ''}: pass an array "
+        "with two, one row per observation and one column per variable"
     )
 
 
 def not_numeric(dtype: object) -> TableError:
     if "complex" in str(dtype):
         return TableError(
-            f"an array of dtype {dtype} has no order: pass its real and imaginary parts as "
-            "columns of their own"
+            f"values of dtype {dtype} have no order: pass their real and imaginary parts as "
+            "separate columns"
         )
     return TableError(
-        f"an array of dtype {dtype} is not one of numbers: convert it to float, or pass a data "
-        "frame"
+        f"an array of dtype {dtype} does not contain numbers: convert it to float, or pass a "
+        "data frame"
     )
 
 
 def not_computed(error: object) -> TableError:
-    return TableError(f"the lazy frame could not be computed: {_one_line(error)}")
+    return TableError(f"cannot compute the lazy frame: {_one_line(error)}")
 
 
 def too_few_rows(n_rows: int) -> TableError:
-    return TableError(f"the table has {n_rows} row{'s' if n_rows != 1 else ''}: at least 3 needed")
+    return TableError(
+        f"the table has {n_rows} row{'s' if n_rows != 1 else ''}: at least 3 are needed"
+    )
 
 
 def duplicate_name(names: Sequence[str]) -> TableError:
-    places: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for position, name in enumerate(names):
-        places.setdefault(name, []).append(position)
-    name, where = next(item for item in places.items() if len(item[1]) > 1)
+        positions.setdefault(name, []).append(position)
+    name, same = next(item for item in positions.items() if len(item[1]) > 1)
     return TableError(
-        f"the name {_quoted(name)} stands for more than one column (number {where[0] + 1} and "
-        f"{where[1] + 1}): give each its own"
+        f"columns {same[0] + 1} and {same[1] + 1} have the same name {_quoted(name)}: give every "
+        "column its own name"
     )
 
 
 def infinite_values(name: str, count: int) -> TableError:
     return TableError(
-        f"column {_quoted(name)} holds {count} infinite value{'s' if count != 1 else ''}: replace "
-        "by a finite number, or by a missing cell"
+        f"column {_quoted(name)} has {count} infinite value{'s' if count != 1 else ''}: use a "
+        "finite number or a missing cell instead"
     )
 
 
@@ -129,22 +140,24 @@ def no_usable_column(left_out: Sequence[tuple[str, str]]) -> TableError:
         "no column can be used: "
         + ", ".join(f"{_quoted(name)} is {_one_line(reason, 80)}" for name, reason in left_out[:5])
         + (f" and {len(left_out) - 5} more" if len(left_out) > 5 else "")
-        + "; numbers, booleans, dates and ordered categories can"
+        + f"; {USABLE_KINDS}"
     )
 
 
-def reason_word_among_numbers(word: object) -> str:
-    if word is None:
+def not_a_number_reason(cell: object) -> str:
+    """Return why a column that consists mostly of numbers is text."""
+    if cell is None:
         return "numbers written as text, convert them"
-    return f"text, since {_quoted(word)} is not a number"
+    return f"text, because {_quoted(cell)} is not a number"
 
 
 # ---------------------------------------------------------------- columns
 
 
 def unknown_column(name: object, known: Sequence[str]) -> ColumnError:
-    there = f" The columns are {_listed(known)}." if known else ""
-    return ColumnError(f"there is no column {_quoted(name)}.{_nearest(str(name), known)}{there}")
+    existing = f" The columns are {_quoted_list(known)}." if known else ""
+    hint = _did_you_mean(str(name), known)
+    return ColumnError(f"there is no column {_quoted(name)}.{hint}{existing}")
 
 
 def position_out_of_range(position: int, n_columns: int) -> ColumnError:
@@ -158,13 +171,12 @@ def position_out_of_range(position: int, n_columns: int) -> ColumnError:
 
 def unusable_column(name: str, reason: str) -> ColumnError:
     return ColumnError(
-        f"column {_quoted(name)} cannot be used: it is {_one_line(reason, 80)}; numbers, "
-        "booleans, dates and ordered categories can"
+        f"column {_quoted(name)} cannot be used: it is {_one_line(reason, 80)}; {USABLE_KINDS}"
     )
 
 
 def repeated_column(name: str) -> ColumnError:
-    return ColumnError(f"column {_quoted(name)} is asked for twice: a set holds each column once")
+    return ColumnError(f"column {_quoted(name)} is named twice: name each column once")
 
 
 def columns_is_text(columns: str | bytes) -> ColumnError:
@@ -181,10 +193,8 @@ def columns_is_no_list(columns: object) -> ColumnError:
 
 def too_few_columns(names: Sequence[str]) -> ColumnError:
     if not names:
-        return ColumnError("dependence needs at least two columns, none were named")
-    return ColumnError(
-        f"dependence needs at least two columns, there is only {_quoted(names[0])} to use"
-    )
+        return ColumnError("dependence needs at least two columns: none is named")
+    return ColumnError(f"dependence needs at least two columns: there is only {_quoted(names[0])}")
 
 
 # ---------------------------------------------------------------- files
@@ -195,12 +205,12 @@ def unreadable(path: object, reason: object) -> TableError:
 
 
 def no_such_file(path: object, others: Iterable[str]) -> TableError:
-    hint = _nearest(os.path.basename(str(path)), others)
+    hint = _did_you_mean(os.path.basename(str(path)), others)
     return TableError(f"cannot read {_one_line(path)}: there is no such file.{hint}")
 
 
 def damaged(path: object, reason: object) -> TableError:
-    return unreadable(path, f"it is damaged, or in a form that is not supported: {reason}")
+    return unreadable(path, f"it is damaged, or its format is not supported: {reason}")
 
 
 def ragged_row(
@@ -209,109 +219,14 @@ def ragged_row(
     cells = f"{n_cells} cell{'s' if n_cells != 1 else ''}"
     return unreadable(
         path,
-        f"line {line} has {cells} and the first row has {n_columns}, separated by {delimiter!r}: "
-        "give every row as many",
+        f"line {line} has {cells}, but the first row has {n_columns} (delimiter {delimiter!r}): "
+        "give every row the same number of cells",
     )
 
 
 def open_quote(path: object, line: int) -> TableError:
-    return unreadable(path, f"line {line} opens a quotation mark that no line closes")
-
-
-class RunError(CovaryError):
-    """A run file cannot be used."""
-
-
-def run_exists(path: object) -> RunError:
-    return RunError(
-        f"{_one_line(path)} is there already: resume it (--resume, or resume=True), or name "
-        "another file"
-    )
-
-
-def no_such_run(path: object) -> RunError:
-    return RunError(f"cannot read {_one_line(path)}: there is no run file of that name")
-
-
-def table_of_run_is_gone(path: object, table: object) -> RunError:
-    where = "a table in memory"
-    if table is not None:
-        where = f"{_one_line(table)}, which is not there"
-    return RunError(
-        f"{_one_line(path)} holds scores, not the table: it was {where}; say which file has it: "
-        "--table FILE"
-    )
-
-
-def not_the_table_of_run(table: object, path: object, difference: str) -> RunError:
-    return RunError(
-        f"{_one_line(table)} is not what {_one_line(path)} was made from: "
-        f"{_one_line(difference)}; say which file is: --table FILE"
-    )
-
-
-def no_run_file(path: object) -> RunError:
-    return RunError(f"{_one_line(path)} is not a run file of covary: name another file")
-
-
-def run_of_other_format(path: object, theirs: object, ours: object) -> RunError:
-    return RunError(
-        f"{_one_line(path)} was written by another version of covary, in format "
-        f"{_one_line(theirs, 20)} instead of {ours}: use that version, or start a new run file"
-    )
-
-
-def run_of_other_version(path: object, theirs: object, ours: object) -> RunError:
-    return RunError(
-        f"{_one_line(path)} was written by covary {_one_line(theirs, 40)} and this is {ours}, "
-        "which may score otherwise: use that version, or start a new run file"
-    )
-
-
-def damaged_run(path: object, reason: object) -> RunError:
-    return RunError(f"the run file {_one_line(path)} is damaged: {_one_line(reason)}")
-
-
-def run_differs(path: object, difference: str) -> RunError:
-    return RunError(
-        f"{_one_line(path)} belongs to another search: {_one_line(difference)}; name another file"
-    )
-
-
-def run_not_written(path: object, reason: object) -> RunError:
-    return RunError(f"cannot write the run file {_one_line(path)}: {_one_line(reason)}")
-
-
-def unknown_experiment(name: object, known: Sequence[str]) -> ParameterError:
-    return ParameterError(
-        f"there is no experiment {_quoted(name)}.{_nearest(str(name), known)} "
-        f"The experiments are {_listed(known)}."
-    )
-
-
-def other_trials(path: object, version: object, seed: object) -> CovaryError:
-    return CovaryError(
-        f"{_one_line(path)} holds trials of covary {_one_line(version)} with seed "
-        f"{_one_line(seed)}: name another folder with --output, or move that file away"
-    )
-
-
-def no_trials(path: object) -> CovaryError:
-    return CovaryError(
-        f"{_one_line(path)} is no file of trials, or it is damaged: name another folder with "
-        "--output, or move that file away"
-    )
-
-
-def no_classes(name: str) -> TableError:
-    return TableError(
-        f"table {_quoted(name)} has no classes, or only one: its last column is to be 'label'"
-    )
-
-
-def too_few_to_compare(name: str, n_rows: int, least: int) -> TableError:
-    return TableError(
-        f"table {_quoted(name)} has {n_rows} rows without missing cells, and this takes {least}"
+    return unreadable(
+        path, f"the quotation mark in line {line} is never closed: close it or remove it"
     )
 
 
@@ -321,196 +236,295 @@ def unwritable(path: object, reason: object) -> CovaryError:
 
 def unknown_output(path: object, suffixes: Sequence[str]) -> ParameterError:
     return ParameterError(
-        f"cannot tell the format of {_one_line(path)}: end it in {' or '.join(suffixes)}"
+        f"the file format of {_one_line(path)} is unknown: use a name that ends in "
+        f"{' or '.join(suffixes)}"
     )
 
 
-# ---------------------------------------------------------------- data sets
+# ---------------------------------------------------------------- run files
 
 
-def unknown_dataset(name: object, known: Sequence[str]) -> ParameterError:
-    return ParameterError(
-        f"there is no data set {_quoted(name)}.{_nearest(str(name), known)} "
-        f"The data sets are {_listed(known, most=30)}."
+def run_exists(path: object) -> RunError:
+    return RunError(
+        f"{_one_line(path)} already exists: resume it (--resume, or resume=True), or choose "
+        "another file"
     )
 
 
-def _bring(name: str) -> str:
-    return f"put {name}.csv.gz into a folder and name it with --data DIR (in Python folder='DIR')"
+def no_such_run(path: object) -> RunError:
+    return RunError(f"cannot read {_one_line(path)}: there is no such run file")
+
+
+def table_of_run_is_gone(path: object, table: object) -> RunError:
+    why = "the table was in memory"
+    if table is not None:
+        why = f"{_one_line(table)} does not exist"
+    return RunError(
+        f"{_one_line(path)} contains scores but not the table, and {why}: pass the file of the "
+        "table with --table FILE"
+    )
+
+
+def not_the_table_of_run(table: object, path: object, difference: str) -> RunError:
+    return RunError(
+        f"{_one_line(table)} is not the table of {_one_line(path)}: {_one_line(difference)}; pass "
+        "the right file with --table FILE"
+    )
+
+
+def not_a_run_file(path: object) -> RunError:
+    return RunError(f"{_one_line(path)} is not a run file of covary: choose another file")
+
+
+def run_of_other_format(path: object, theirs: object, ours: object) -> RunError:
+    return RunError(
+        f"{_one_line(path)} has format {_one_line(theirs, 20)}, but this version of covary uses "
+        f"format {ours}: use the version that wrote it, or start a new run file"
+    )
+
+
+def run_of_other_version(path: object, theirs: object, ours: object) -> RunError:
+    return RunError(
+        f"{_one_line(path)} was written by covary {_one_line(theirs, 40)}, and the scores of this "
+        f"version, {ours}, may differ: use the version that wrote it, or start a new run file"
+    )
+
+
+def damaged_run(path: object, reason: object) -> RunError:
+    return RunError(f"the run file {_one_line(path)} is damaged: {_one_line(reason)}")
+
+
+def run_differs(path: object, difference: str) -> RunError:
+    return RunError(
+        f"{_one_line(path)} belongs to another search: {_one_line(difference)}; choose another "
+        "file"
+    )
+
+
+def run_not_written(path: object, reason: object) -> RunError:
+    return RunError(f"cannot write the run file {_one_line(path)}: {_one_line(reason)}")
+
+
+# ---------------------------------------------------------------- experiments and data sets
+
+
+def other_trials(path: object, version: object, seed: object) -> CovaryError:
+    return CovaryError(
+        f"{_one_line(path)} contains trials of covary {_one_line(version)} with seed "
+        f"{_one_line(seed)}: choose another folder with --output, or move the file"
+    )
+
+
+def no_trials(path: object) -> CovaryError:
+    return CovaryError(
+        f"{_one_line(path)} contains no trials, or it is damaged: choose another folder with "
+        "--output, or move the file"
+    )
+
+
+def no_classes(name: str) -> TableError:
+    return TableError(
+        f"table {_quoted(name)} has fewer than two classes: its last column must be named "
+        "'label' and contain the classes"
+    )
+
+
+def too_few_to_compare(name: str, n_rows: int, minimum: int) -> TableError:
+    return TableError(
+        f"table {_quoted(name)} has {n_rows} rows without missing cells: at least {minimum} are "
+        "needed"
+    )
+
+
+_INTO_FOLDER = "into a folder and pass it with --data DIR (in Python folder='DIR')"
 
 
 def datasets_missing(origins: Mapping[str, str], folder: object | None) -> CovaryError:
     files = ", ".join(f"{name}.csv.gz" for name in origins)
     published = "; ".join(f"{name}: {origin}" for name, origin in origins.items())
     if folder is not None:
-        what = "it" if len(origins) == 1 else "them"
+        them = "it" if len(origins) == 1 else "them"
         return CovaryError(
-            f"in {_one_line(folder)} there is no {files}: put {what} there ({published})"
+            f"the folder {_one_line(folder)} has no {files}: put {them} there ({published})"
         )
     return CovaryError(
-        f"there is no download of {', '.join(origins)} as used here ({published}): put {files} "
-        "into a folder and name it with --data DIR (in Python folder='DIR')"
+        f"covary cannot download {', '.join(origins)} ({published}): put {files} {_INTO_FOLDER}"
     )
 
 
 def no_folder(folder: object) -> CovaryError:
-    return CovaryError(f"there is no folder {_one_line(folder)}: name the one with the tables")
+    return CovaryError(
+        f"there is no folder {_one_line(folder)}: pass the folder that contains the tables"
+    )
 
 
 def no_dataset_cache(reason: object) -> CovaryError:
     return CovaryError(
-        f"there is no place to keep data sets ({_one_line(reason, 80)}): set SCIKIT_LEARN_DATA to "
-        "a folder, or name one that has them with --data DIR (in Python folder='DIR')"
+        f"there is no folder for downloaded data sets ({_one_line(reason, 80)}): set "
+        "SCIKIT_LEARN_DATA to a folder, or pass a folder that contains the data sets with "
+        "--data DIR (in Python folder='DIR')"
     )
 
 
 def no_download(name: str, origin: str) -> CovaryError:
-    return CovaryError(f"{name} cannot be downloaded ({origin}): {_bring(name)}")
+    return CovaryError(
+        f"covary cannot download {name} ({origin}): put {name}.csv.gz {_INTO_FOLDER}"
+    )
 
 
 def not_downloaded(name: str, reason: object) -> CovaryError:
-    return CovaryError(f"cannot download {name} ({_one_line(reason, 80)}): {_bring(name)}")
+    return CovaryError(
+        f"the download of {name} failed ({_one_line(reason, 80)}): put {name}.csv.gz "
+        f"{_INTO_FOLDER}"
+    )
 
 
 def not_the_dataset(name: str, sender: str) -> CovaryError:
     return CovaryError(
-        f"what {sender} sent as {name} is not the table of the experiments: {_bring(name)}"
+        f"the {name} that {sender} sent differs from the table of the experiments: put "
+        f"{name}.csv.gz {_INTO_FOLDER}"
     )
 
 
-# ---------------------------------------------------------------- measures and parameters
+# ---------------------------------------------------------------- names and parameters
 
 
-def unknown_measure(name: object, known: Sequence[str]) -> ParameterError:
+def unknown_name(kind: str, name: object, known: Sequence[str]) -> ParameterError:
+    """Return the error for a name that is not registered.
+
+    Parameters
+    ----------
+    kind : what the name stands for, such as "measure"
+    name : the name that the user gave
+    known : all names that exist
+    """
+    kinds = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
     return ParameterError(
-        f"there is no measure '{name}'.{_nearest(str(name), known)} "
-        f"The measures are {_listed(known, most=20)}."
+        f"there is no {kind} {_quoted(name)}.{_did_you_mean(str(name), known)} "
+        f"The {kinds} are {_quoted_list(known, max_names=30)}."
     )
 
 
 def is_misspelt(name: str, known: Sequence[str]) -> bool:
-    """Return whether a name is nearly one of those that are known."""
+    """Return whether a name is very similar to one of the known names."""
     return bool(difflib.get_close_matches(name, known, n=1, cutoff=0.75))
 
 
 def unknown_keyword(function: str, name: str, known: Sequence[str]) -> ParameterError:
-    return ParameterError(f"{function} has no parameter '{name}'.{_nearest(name, known)}")
+    return ParameterError(f"{function} has no parameter '{name}'.{_did_you_mean(name, known)}")
 
 
 def unknown_parameter(
-    kind: str, of: str, name: str, known: Sequence[str], others: Sequence[str] = ()
+    kind: str, owner: str, name: str, known: Sequence[str], others: Sequence[str] = ()
 ) -> ParameterError:
-    has = f"its parameters are {_listed(known)}" if known else "it has none"
-    hint = _nearest(name, known)
+    """Return the error for a parameter that a measure or strategy does not have.
+
+    Parameters
+    ----------
+    kind : what the owner is, such as "measure"
+    owner : the name of the measure or strategy
+    name : the parameter that the user gave
+    known : the parameters of the owner
+    others : measures or strategies that have the parameter
+    """
+    existing = f"its parameters are {_quoted_list(known)}" if known else "it has none"
+    hint = _did_you_mean(name, known)
     if others:
         have = "s {} have" if len(others) > 1 else " {} has"
-        hint = f" {kind.capitalize()}{have.format(_listed(others))} it."
-    return ParameterError(f"{kind} '{of}' has no parameter '{name}': {has}.{hint}")
-
-
-def too_few_permutations(permutations: int, level: float) -> ParameterError:
-    return ParameterError(
-        f"with permutations={permutations} no p-value can be as low as level={level:g}: take at "
-        f"least {math.ceil(1.0 / level) - 1:,} permutations"
-    )
-
-
-def prune_and_sift() -> ParameterError:
-    return ParameterError(
-        "prune leaves out the parts of a set, sift the sets that add nothing to their parts: "
-        "choose one of them"
-    )
-
-
-def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
-    """Return a parameter that has to be a whole number, from ``least`` to ``most``."""
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):  # type: ignore[operator]
-        to = "" if most is None else f" to {most}"
-        raise invalid_parameter(name, f"a whole number from {least}{to}", value)
-    return int(value)  # type: ignore[call-overload, no-any-return]
-
-
-def share(name: str, value: object) -> None:
-    """Refuse a parameter that is not between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
-        raise invalid_parameter(name, "a number above 0 and below 1", value)
+        hint = f" {kind.capitalize()}{have.format(_quoted_list(others))} it."
+    return ParameterError(f"{kind} '{owner}' has no parameter '{name}': {existing}.{hint}")
 
 
 def invalid_parameter(name: str, must_be: str, value: object) -> ParameterError:
     return ParameterError(f"{name} must be {must_be}, not {_one_line(repr(value), 60)}")
 
 
-def too_many_orders(n_columns: int, most: int) -> ParameterError:
+# ---------------------------------------------------------------- measures
+
+
+def too_many_orders(n_columns: int, maximum: int) -> ParameterError:
     return ParameterError(
-        f"order='exact' tries every order and takes at most {most} columns that vary, not "
+        f"order='exact' tries every order and accepts at most {maximum} columns that vary, not "
         f"{n_columns}: use order='entropy'"
     )
 
 
-def too_many_columns(n_columns: int, most: int) -> TableError:
+def too_many_columns(n_columns: int, maximum: int) -> TableError:
     return TableError(
-        f"the table has {n_columns:,} columns, more than the {most:,} this measure can tell apart"
+        f"the table has {n_columns:,} columns: this measure accepts at most {maximum:,}"
     )
 
 
 def only_pairs(measure: str, n_columns: int) -> ParameterError:
     return ParameterError(
-        f"measure '{measure}' looks at two columns, not {n_columns:,}: take two (in a search "
-        "max_size=2), or say how to make one score of all pairs (aggregate='mean', 'max' or 'min')"
+        f"measure '{measure}' scores two columns, not {n_columns:,}: pass two (in a search "
+        "max_size=2), or combine the scores of all pairs (aggregate='mean', 'max' or 'min')"
     )
 
 
-def too_many_rows(measure: str, n_rows: int, most: int) -> TableError:
+def too_many_rows(measure: str, n_rows: int, maximum: int) -> TableError:
     return TableError(
-        f"measure '{measure}' compares every row with every other, and takes at most {most:,} "
-        f"rows, not {n_rows:,}: draw some of them, or take another measure"
+        f"measure '{measure}' compares all pairs of rows and accepts at most {maximum:,} rows, "
+        f"not {n_rows:,}: use a random sample of the rows, or another measure"
     )
 
 
 def missing_package(measure: str, package: str) -> CovaryError:
     return CovaryError(
-        f"measure '{measure}' needs the package {package}: pip install 'covary[rivals]'"
+        f"measure '{measure}' needs the package {package}: pip install 'covary[baselines]'"
     )
 
 
 def no_explanation(measure: str) -> ParameterError:
-    return ParameterError(f"measure '{measure}' gives a score only, it cannot explain it")
+    return ParameterError(
+        f"measure '{measure}' gives a score but no explanation: use another measure"
+    )
 
 
 def no_target(measure: str) -> ParameterError:
     return ParameterError(
-        f"measure '{measure}' cannot say how much of one column others explain: leave the target "
-        "out, or take another measure"
+        f"measure '{measure}' cannot compute the explained fraction of a target: omit the target, "
+        "or use another measure"
     )
 
 
-# ---------------------------------------------------------------- search
-
-
-def unknown_strategy(name: object, known: Sequence[str]) -> ParameterError:
-    return ParameterError(
-        f"there is no strategy {_quoted(name)}.{_nearest(str(name), known)} "
-        f"The strategies are {_listed(known)}."
-    )
+# ---------------------------------------------------------------- searches and tests
 
 
 def constant_target(name: str) -> ColumnError:
-    return ColumnError(f"column {_quoted(name)} never varies: there is nothing to explain")
+    return ColumnError(
+        f"column {_quoted(name)} is constant: there is nothing to explain, choose another target"
+    )
 
 
-def too_many_sets(n_sets: int, most: int) -> ParameterError:
+def too_many_sets(n_sets: int, maximum: int) -> ParameterError:
     return ParameterError(
-        f"an exhaustive search would score {n_sets:.1e} sets and ends at {most:.0e}: lower "
-        "max_size, name fewer columns, or use the beam search"
+        f"an exhaustive search would score {n_sets:.1e} sets, and the limit is {maximum:.0e}: "
+        "lower max_size, name fewer columns, or use the beam search"
     )
 
 
 def strategy_without_target(name: str) -> ParameterError:
-    return ParameterError(f"strategy '{name}' takes no target: use another, such as 'beam'")
+    return ParameterError(
+        f"strategy '{name}' does not support a target: use another strategy, such as 'beam'"
+    )
 
 
-# ---------------------------------------------------------------- figures
+def too_few_permutations(permutations: int, level: float) -> ParameterError:
+    return ParameterError(
+        f"with permutations={permutations} no p-value can be as low as level={level:g}: use at "
+        f"least {math.ceil(1.0 / level) - 1:,} permutations"
+    )
+
+
+def prune_and_sift() -> ParameterError:
+    return ParameterError(
+        "prune and sift cannot be combined: prune removes subsets of better sets, sift removes "
+        "sets that add nothing beyond a subset; choose one of them"
+    )
+
+
+# ---------------------------------------------------------------- figures and reports
 
 
 def no_pictures(package: str) -> CovaryError:
@@ -532,34 +546,33 @@ def not_tested() -> CovaryError:
 
 
 def no_html_name(path: object) -> CovaryError:
-    return CovaryError(f"a page is HTML, which {_one_line(path)} does not say: name it FILE.html")
+    return CovaryError(
+        f"a report is an HTML file, but {_one_line(path)} has another suffix: use a name that "
+        "ends in .html"
+    )
 
 
 def would_overwrite(path: object) -> CovaryError:
-    return CovaryError(f"the page would overwrite {_one_line(path)}: name another file for it")
+    return CovaryError(f"the report would overwrite {_one_line(path)}: choose another file")
 
 
 def nothing_to_draw() -> CovaryError:
-    return CovaryError("there is nothing to draw: no pair of columns scores above 0")
+    return CovaryError("there is nothing to draw: no pair of columns has a score above 0")
 
 
 def no_table_to_draw() -> CovaryError:
     return CovaryError(
-        "this result has left its table behind (it was copied or sent): search again to draw it"
+        "this result has no table, because it was copied or sent: search again to draw figures"
     )
 
 
 # ---------------------------------------------------------------- engines
 
 
-class EngineError(CovaryError, RuntimeError):
-    """The workers cannot be had, or are gone."""
-
-
-def unknown_engine(engine: object) -> ParameterError:
+def unknown_engine(engine: object, known: Sequence[str]) -> ParameterError:
     return ParameterError(
-        f"there is no engine {_quoted(engine)}: use 'threads', 'processes', 'dask', or the "
-        "address of a Dask scheduler such as tcp://host:8786, or a distributed.Client"
+        f"there is no engine {_quoted(engine)}: use {_quoted_list(known)}, the address of a Dask "
+        "scheduler such as tcp://host:8786, or a distributed.Client"
     )
 
 
@@ -569,53 +582,60 @@ def not_installed(package: str, purpose: str, extra: str) -> EngineError:
 
 def no_local_cluster(reason: object) -> EngineError:
     return EngineError(
-        f"no Dask cluster could be started here ({_one_line(reason, 80)}): in a script, put what "
-        "it does under if __name__ == '__main__':, since the workers import it"
+        f"cannot start a local Dask cluster ({_one_line(reason, 80)}): in a script, put the code "
+        "under if __name__ == '__main__':, because the workers import the script"
     )
 
 
 def no_scheduler(address: str, reason: object) -> EngineError:
     return EngineError(
-        f"cannot reach a Dask scheduler at {_one_line(address)}: is it running, and is the "
-        f"address right? ({_one_line(reason, 80)})"
+        f"cannot reach a Dask scheduler at {_one_line(address)} ({_one_line(reason, 80)}): check "
+        "the address, and that the scheduler is running"
     )
 
 
 def asynchronous_client() -> EngineError:
-    return EngineError("an asynchronous Dask client cannot be used: pass its scheduler's address")
+    return EngineError(
+        "an asynchronous Dask client cannot be used: pass the address of its scheduler"
+    )
 
 
 def closed_client() -> EngineError:
-    return EngineError("the Dask client is closed: pass an open one, or its scheduler's address")
+    return EngineError(
+        "the Dask client is closed: pass an open client, or the address of its scheduler"
+    )
 
 
 def no_dask_workers(address: str) -> EngineError:
     return EngineError(
-        f"the Dask scheduler {_one_line(address)} has no workers: start some (dask worker ADDRESS)"
+        f"the Dask scheduler {_one_line(address)} has no workers: start some with dask worker "
+        "ADDRESS"
     )
 
 
 def lost_scheduler(address: str) -> EngineError:
-    return EngineError(f"lost the Dask scheduler {_one_line(address)}")
+    return EngineError(
+        f"lost the connection to the Dask scheduler {_one_line(address)}: check that it is running"
+    )
 
 
 def lost_workers(reason: object) -> EngineError:
     return EngineError(
-        f"Dask workers died again and again ({_one_line(reason, 120)}): have they enough memory?"
+        f"Dask workers died repeatedly ({_one_line(reason, 120)}): check that they have enough "
+        "memory"
     )
 
 
 def no_processes(reason: object) -> EngineError:
     return EngineError(
-        f"no worker processes could be started here ({_one_line(reason, 80)}): use the threads "
-        "engine"
+        f"cannot start worker processes ({_one_line(reason, 80)}): use the threads engine"
     )
 
 
 def worker_died() -> EngineError:
     return EngineError(
-        "a worker process died: there may be too little memory for so many; try fewer (n_jobs), "
-        "or the threads engine"
+        "a worker process died, perhaps because there is too little memory: use fewer workers "
+        "(n_jobs), or the threads engine"
     )
 
 
@@ -626,51 +646,51 @@ def left_out(names_and_reasons: Sequence[tuple[str, str]]) -> CovaryWarning:
     by_reason: dict[str, list[str]] = {}
     for name, reason in names_and_reasons:
         by_reason.setdefault(reason, []).append(name)
-    parts = [f"{_listed(names)} ({_one_line(why, 80)})" for why, names in by_reason.items()]
+    parts = [f"{_quoted_list(names)} ({_one_line(why, 80)})" for why, names in by_reason.items()]
     return CovaryWarning(f"left out: {'; '.join(parts)}")
 
 
 def never_varies(names: Sequence[str]) -> CovaryWarning:
-    return CovaryWarning(f"never varies, so that nothing can depend on it: {_listed(names)}")
+    return CovaryWarning(f"constant columns cannot depend on others: {_quoted_list(names)}")
 
 
 def incomplete_rows(measure: str, n_complete: int, n_rows: int) -> CovaryWarning:
     return CovaryWarning(
-        f"measure '{measure}' leaves out, set by set, rows that lack one of its columns: "
-        f"{n_complete:,} of {n_rows:,} rows lack none"
+        f"measure '{measure}' ignores, for each set, the rows with a missing cell in its columns: "
+        f"{n_complete:,} of {n_rows:,} rows have no missing cell"
     )
 
 
-def units_matter(measure: str, scale: str, least: float, most: float) -> CovaryWarning:
+def units_matter(measure: str, scale: str, smallest: float, largest: float) -> CovaryWarning:
     return CovaryWarning(
-        f"to measure '{measure}' units matter, and the spread of the columns is from {least:.2g} "
-        f"to {most:.2g}: scale='{scale}' makes them alike"
+        f"measure '{measure}' depends on the units of the columns, and their spread is between "
+        f"{smallest:.2g} and {largest:.2g}: use scale='{scale}' to make them comparable"
     )
 
 
 def no_header(path: str | os.PathLike[str]) -> CovaryWarning:
     return CovaryWarning(
-        f"the first line of {_one_line(path)} is all numbers, so there is no header: the columns "
-        "are called x0, x1, ..."
+        f"the first line of {_one_line(path)} contains only numbers, so the file has no header: "
+        "the columns are named x0, x1, ..."
     )
 
 
 def other_dataset(path: object, name: str) -> CovaryWarning:
     return CovaryWarning(
-        f"{_one_line(path)} is not the table {name} that the published figures are of: its cells "
-        "or classes differ"
+        f"{_one_line(path)} is not the table {name} of the published results: its cells or "
+        "classes differ"
     )
 
 
 def few_rows(n_rows: int) -> CovaryWarning:
     return CovaryWarning(
-        f"only {n_rows} rows: below {FEW_ROWS} little can be told from chance; do not rely on "
-        "the scores"
+        f"only {n_rows} rows: with fewer than {FEW_ROWS} rows it is hard to distinguish "
+        "dependence from chance; do not rely on the scores"
     )
 
 
 def warn(warning: CovaryWarning) -> None:
-    """Warn as if the first caller outside covary did."""
+    """Issue a warning that points to the first caller outside covary."""
     frame = sys._getframe(1)
     level = 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("covary"):

@@ -6,18 +6,24 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from covary.api import search
+from covary.array_types import Booleans
+from covary.formatting import DEFAULT_MEASURE
 from covary.measures import Measure
-from covary.names import DEFAULT_MEASURE
-from covary.strategies import Strategy
+from covary.options import accepts, document
+from covary.searching.options import SearchOptions
+from covary.searching.strategies import Strategy
 from covary.table import Column, Table
 
-FEWEST_ROWS = 3
+MIN_ROWS = 3
+# Options that the estimator has under another name, and a different default.
+RENAMED = ("target", "seed")
+DEFAULT_TOP = 10
+OPTIONS = {name: each for name, each in SearchOptions.allowed().items() if name not in RENAMED}
 
 
 class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -30,27 +36,25 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     measure_params : dict, optional
         Parameters of the measure.
     supervised : bool
-        Whether ``y`` is the target: only sets of columns that explain it, ranked by how much of
-        it they explain.
-    strategy, max_size, beam, parents, prune, sift, engine, n_jobs
+        Whether ``y`` is the target. Then sets are ranked by the fraction of it that they explain.
+    strategy, max_size, beam, parents, engine, n_jobs
         As for `covary.search`.
-    top : int
-        How many sets to find; `transform` keeps the columns that are in any of them.
-    permutations : int
-        As for `covary.search`: tell which of the sets could be chance. What is kept is the same.
+    strategy_params : dict, optional
+        More parameters of the strategy.
     random_state : int
-        The seed of the permutations.
+        Random seed for the permutations, and for a randomised measure.
+    <options>
 
     Attributes
     ----------
     subspaces_ : tuple of Subspace
-        The sets that were found, best first.
+        The sets that were found, best first. `transform` keeps the columns of all of them.
     result_ : SearchResult
-        The same with how they were found.
+        The result of the search.
     n_features_in_ : int
-        How many columns ``X`` had.
+        The number of columns of ``X``.
     feature_names_in_ : array of str
-        Their names, if ``X`` had names.
+        The names of the columns of ``X``, if it has names.
 
     Notes
     -----
@@ -68,6 +72,7 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     """
 
+    @accepts(SearchOptions, without=RENAMED, more_keywords=False, top=DEFAULT_TOP)
     def __init__(
         self,
         measure: str | Measure = DEFAULT_MEASURE,
@@ -75,31 +80,31 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         measure_params: Mapping[str, Any] | None = None,
         supervised: bool = False,
         strategy: str | Strategy = "beam",
+        strategy_params: Mapping[str, Any] | None = None,
         max_size: int | None = None,
         beam: int | None = None,
         parents: Literal["all", "one"] | None = None,
-        prune: bool = False,
-        sift: bool = False,
-        top: int = 10,
-        permutations: int = 0,
         random_state: int = 0,
         engine: Any = "threads",
         n_jobs: int | None = None,
+        **options: Any,
     ) -> None:
         self.measure = measure
         self.measure_params = measure_params
         self.supervised = supervised
         self.strategy = strategy
+        self.strategy_params = strategy_params
         self.max_size = max_size
         self.beam = beam
         self.parents = parents
-        self.prune = prune
-        self.sift = sift
-        self.top = top
-        self.permutations = permutations
         self.random_state = random_state
         self.engine = engine
         self.n_jobs = n_jobs
+        for name, default in {**SearchOptions.defaults(), "top": DEFAULT_TOP}.items():
+            if name in OPTIONS:
+                setattr(self, name, options.pop(name, default))
+        if options:
+            raise TypeError(f"SubspaceSearch has no parameter {next(iter(options))!r}")
 
     def fit(self, X: Any, y: Any = None) -> SubspaceSearch:
         """Search the columns of ``X`` and return the estimator itself.
@@ -116,37 +121,33 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         SubspaceSearch
 
         """
-        given: dict[str, Any] = {
+        checks: dict[str, Any] = {
             "dtype": np.float64,
             "ensure_all_finite": "allow-nan",
-            "ensure_min_samples": FEWEST_ROWS,
+            "ensure_min_samples": MIN_ROWS,
             "ensure_min_features": 1 if self.supervised else 2,
         }
         if self.supervised:
-            X, y = validate_data(self, X, y, y_numeric=True, **given)
+            X, y = validate_data(self, X, y, y_numeric=True, **checks)
         else:
-            X = validate_data(self, X, **given)
+            X = validate_data(self, X, **checks)
         names = list(getattr(self, "feature_names_in_", _unnamed(self.n_features_in_)))
         columns = [Column(name, X[:, at]) for at, name in enumerate(names)]
         target = None
         if self.supervised:
-            target = _other_than(names)
+            target = _unused_name(names)
             columns.append(Column(target, np.asarray(y, np.float64)))
         self.result_ = search(
             Table(tuple(columns), len(X)),
             measure=self.measure,
-            target=target,
             strategy=self.strategy,
             max_size=self.max_size,
-            beam=self.beam,
-            parents=self.parents,
-            prune=self.prune,
-            sift=self.sift,
-            top=self.top,
-            permutations=self.permutations,
-            seed=self.random_state,
             engine=self.engine,
             n_jobs=self.n_jobs,
+            target=target,
+            seed=self.random_state,
+            **{name: getattr(self, name) for name in OPTIONS},
+            **{"beam": self.beam, "parents": self.parents, **(self.strategy_params or {})},
             **(self.measure_params or {}),
         )
         self.subspaces_ = self.result_.subspaces
@@ -154,7 +155,7 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._support = np.array([name in chosen for name in names])
         return self
 
-    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
+    def _get_support_mask(self) -> Booleans:
         check_is_fitted(self)
         return self._support
 
@@ -165,11 +166,14 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+document(SubspaceSearch, OPTIONS)
+
+
 def _unnamed(n_columns: int) -> list[str]:
     return [f"x{at}" for at in range(n_columns)]
 
 
-def _other_than(names: list[str]) -> str:
+def _unused_name(names: list[str]) -> str:
     """Return a name for the target that no column has."""
     name = "y"
     while name in names:

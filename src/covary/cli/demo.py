@@ -1,4 +1,4 @@
-"""`covary demo`: the first thing to run."""
+"""`covary demo`: search, test and report a real table."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covary.cli import options, output
-from covary.cli.score import print_explanation
+from covary.cli.explain import print_explanation
 from covary.cli.search import print_result
 from covary.errors import CovaryError
-from covary.names import DEFAULT_MEASURE
+from covary.formatting import DEFAULT_MEASURE
 
 if TYPE_CHECKING:
-    from covary.results import SearchResult
+    from covary.results.search import SearchResult
     from covary.table import Table
 
-# What scikit-learn's description of the table says that its columns are.
+# From the description of the table in scikit-learn.
 NAMES = {
     "age": "age",
     "sex": "sex",
@@ -43,48 +43,50 @@ PERMUTATIONS = 999
     default="covary-demo.html",
     show_default=True,
     metavar="FILE.html",
-    help="Where to write the page; a picture goes beside it.",
+    help="The page to write; a picture is written beside it.",
 )
 @options.open_page
 def command(page: str, open_page: bool) -> None:
-    """Search, test and report a real table: what covary does, in a minute."""
-    from covary.engines import Threads
+    """Search, test and report a real table in a minute."""
+    import covary
+    from covary.engines import find_engine
     from covary.measures import find_measure
-    from covary.pairs import pairwise
     from covary.prepare import Prepared
-    from covary.searching import Search
-    from covary.strategies import Beam
+    from covary.searching.pairs import pair_scores
 
-    prepared = Prepared(diabetes())
+    table = diabetes()
     measure = find_measure(DEFAULT_MEASURE)
-    search = Search(
-        prepared, measure, Beam(max_size=3), top=20, sift=True, permutations=PERMUTATIONS
-    )
     with output.notices(), output.stages() as on_progress:
-        scores = pairwise(prepared, measure)
-        search.run(Threads(), on_progress=on_progress)
-        found = search.result()
+        scores = pair_scores(Prepared(table), measure, find_engine())
+        found = covary.search(
+            table,
+            max_size=3,
+            top=20,
+            sift=True,
+            permutations=PERMUTATIONS,
+            on_progress=on_progress,
+        )
         written = write_page(found, page)
 
     out = output.console()
-    names = list(prepared.names)
+    names = list(table.names)
     out.print(
-        f"[bold]Diabetes[/bold]: {prepared.n_rows} patients, {len(names)} measurements each "
-        "(it comes with scikit-learn).\n\n"
-        "How strongly does each pair of columns depend on each other? "
+        f"[bold]Diabetes[/bold]: {table.n_rows} patients, {len(names)} measurements each "
+        "(from scikit-learn).\n\n"
+        "How strongly do two columns depend on each other? "
         f"{measure.name} of all {len(names) * (len(names) - 1) // 2} pairs:\n"
     )
     output.print_matrix(out, scores, names)
-    out.print("\nWhich sets of up to three columns do, and could it be chance?\n")
+    out.print("\nWhich sets of up to three columns depend on each other, and how surely?\n")
     print_result(found)
     out.print(f"\nHow do {', '.join(EXPLAINED)} explain each other?\n")
-    print_explanation(measure.explain_set(prepared, [names.index(name) for name in EXPLAINED]))
-    out.print("The ratio is the one divided by the other: it takes three columns to see that.\n")
+    print_explanation(measure.explain(table, EXPLAINED))
+    out.print("The ratio is total cholesterol divided by HDL: only three columns show it.\n")
     if written:
-        output.tell_page(page, open_page)
+        output.print_page_path(page, open_page)
         click.echo(f"picture: {picture_beside(page)}")
     out.print(
-        "\nNext: [bold]covary search FILE --report out.html[/bold] with a table of yours, or in "
+        "\nNext: [bold]covary search FILE --report out.html[/bold] with your own table, or in "
         "Python\n  import covary; covary.search(df)"
     )
 
@@ -101,9 +103,9 @@ def diabetes() -> Table:
 
 
 def write_page(found: SearchResult, page: str) -> bool:
-    """Write the page and a picture beside it, if what that takes is installed."""
+    """Write the page and a picture beside it; return False if packages are missing."""
     try:
-        found.report(page, "What varies together in the diabetes data")
+        found.report(page, "Dependent columns in the diabetes data")
         picture(found).save(picture_beside(page), scale_factor=2)
     except CovaryError as error:
         click.echo(f"covary: note: no page: {error}", err=True)
@@ -112,7 +114,7 @@ def write_page(found: SearchResult, page: str) -> bool:
 
 
 def picture(found: SearchResult) -> Any:
-    """Return what explains what, and the three columns that show why pairs are not enough."""
+    """Return the graph of the search, and three columns that pairs cannot explain."""
     import altair as alt
 
     together = next(each for each in found if set(each.columns) == set(EXPLAINED))
@@ -120,6 +122,6 @@ def picture(found: SearchResult) -> Any:
 
 
 def picture_beside(page: str) -> str:
-    """Return where the picture goes: never where the page is."""
+    """Return the path of the picture, which differs from that of the page."""
     beside = Path(page).with_suffix(".png")
     return f"{page}.png" if beside == Path(page) else str(beside)

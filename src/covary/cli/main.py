@@ -1,4 +1,4 @@
-"""The `covary` command: finds the commands, and turns errors into one clear line."""
+"""The `covary` command: loads subcommands, and prints errors as one line."""
 
 from __future__ import annotations
 
@@ -15,14 +15,24 @@ from typing import NoReturn
 import click
 
 import covary
-from covary.names import printable
+from covary.formatting import printable
 
 INTERRUPTED = 130
-COMMANDS = ("demo", "search", "report", "score", "test", "matrix", "measures", "reproduce")
+COMMANDS = (
+    "demo",
+    "search",
+    "report",
+    "score",
+    "explain",
+    "test",
+    "matrix",
+    "measures",
+    "reproduce",
+)
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are loaded when they are needed."""
+    """A group that imports a command when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -41,18 +51,18 @@ class LazyGroup(click.Group):
 )
 @click.version_option(covary.__version__, prog_name="covary")
 def command() -> None:
-    """Find the sets of columns that vary together.
+    """Find the sets of columns that depend on each other.
 
     FILE is a table: CSV (also compressed, any usual delimiter), Parquet, Arrow or Feather.
     """
 
 
 def main() -> NoReturn:
-    """Run the command line and exit: 0 done, 1 refused, 2 misused, 130 interrupted."""
+    """Run the command line and exit: 0 success, 1 error, 2 wrong usage, 130 interrupted."""
     signal.signal(signal.SIGINT, _Interrupt())
     code = _run()
     if code == INTERRUPTED:
-        # Python would end itself by the signal instead, if that came while something was loaded.
+        # Otherwise Python may exit with the signal if it arrived during an import.
         atexit._run_exitfuncs()
         sys.stdout.flush()
         os._exit(code)
@@ -60,13 +70,14 @@ def main() -> NoReturn:
 
 
 class _Interrupt:
-    """Interrupt, but not inside an import, which may take it for a module that is missing.
+    """Raise KeyboardInterrupt, except during an import.
 
-    It is then sent again a little later, until there is no more patience.
+    Libraries may take an exception during an import for a missing module. The signal is sent again
+    a little later, up to a number of times.
     """
 
     AGAIN_AFTER_SECONDS = 0.1
-    MOST_TIMES = 20
+    MAX_TIMES = 20
 
     def __init__(self) -> None:
         self.postponed = 0
@@ -74,7 +85,7 @@ class _Interrupt:
     def __call__(self, number: int, frame: FrameType | None) -> None:
         while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
             frame = frame.f_back
-        if frame is None or self.postponed == self.MOST_TIMES:
+        if frame is None or self.postponed == self.MAX_TIMES:
             raise KeyboardInterrupt
         self.postponed += 1
         again = threading.Timer(self.AGAIN_AFTER_SECONDS, os.kill, (os.getpid(), number))
@@ -85,10 +96,10 @@ class _Interrupt:
 def _run() -> int:
     from covary.errors import CovaryError
 
-    if sys.stdout is None:  # closed by whoever started us
+    if sys.stdout is None:  # closed by the parent process
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal may not know all characters
+        if isinstance(stream, io.TextIOWrapper):  # the terminal may not support all characters
             stream.reconfigure(errors="replace")
     try:
         code = command.main(prog_name="covary", standalone_mode=False)
@@ -107,8 +118,7 @@ def _run() -> int:
         click.echo("covary: not enough memory for this table", err=True)
         return 1
     except OSError as error:
-        # What is left to flush has nowhere to go. A reader who has seen enough is no failure
-        # worth a word; a full disk is.
+        # The rest of the output cannot be written. A closed pipe is normal, a full disk is not.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             click.echo(f"covary: cannot write the output: {error.strerror}", err=True)

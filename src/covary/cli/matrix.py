@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from covary.cli import options, output
-from covary.names import printable
+from covary.formatting import printable
 
 
 def _writable(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
-    """Refuse a format that cannot be written before anything is computed."""
+    """Check the format before anything is computed."""
     if path is not None and Path(path).suffix.lower() not in (".csv", ".parquet"):
         raise click.BadParameter(f"end the file in .csv or .parquet, not '{path}'")
     return path
@@ -24,7 +24,14 @@ def _writable(context: click.Context, option: click.Parameter, path: str | None)
 @options.columns
 @options.measure
 @options.jobs
-@options.top(default=10, least=0, of="pairs")
+@click.option(
+    "--top",
+    "-t",
+    default=10,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Number of best pairs to list.",
+)
 @click.option(
     "--output",
     "-o",
@@ -51,9 +58,10 @@ def command(
       covary matrix wine.csv
       covary matrix wine.csv --measure uds -o scores.csv
     """  # noqa: D301
+    from covary.engines import find_engine
     from covary.measures import find_measure
-    from covary.pairs import pairwise
     from covary.prepare import prepare
+    from covary.searching.pairs import pair_scores
     from covary.table import label_matrix, write_table
 
     if path is not None and os.path.realpath(path) == os.path.realpath(file):
@@ -61,7 +69,9 @@ def command(
     found = find_measure(measure, **parameters)
     with output.notices(), output.progress("scoring pairs") as on_progress:
         prepared = prepare(file, columns)
-        scores = pairwise(prepared, found, n_jobs=jobs, on_progress=on_progress)
+        found.check(prepared, 2)
+        engine = find_engine("threads", jobs)
+        scores = pair_scores(prepared, found, engine, on_progress=on_progress)
     if path is not None:
         write_table(label_matrix(scores, prepared.names, like=path), path)
     if as_json:
@@ -79,7 +89,7 @@ def command(
         f"[bold]{found.name}[/bold] of all pairs of {len(prepared.names)} columns, "
         f"{prepared.n_rows:,} rows\n"
     )
-    output.print_matrix(out, scores, prepared.names, bounded=found.of_itself == 1.0)
+    output.print_matrix(out, scores, prepared.names, bounded=found.self_score == 1.0)
     if top:
         output.print_best_pairs(out, scores, prepared.names, top)
     if path is not None:

@@ -1,4 +1,4 @@
-"""`covary measures`: what there is to measure with."""
+"""`covary measures`: list and describe the measures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from covary.cli import options, output
-from covary.names import DEFAULT_MEASURE
+from covary.formatting import DEFAULT_MEASURE
 
 
 @click.command("measures")
@@ -30,28 +30,35 @@ def command(name: str | None, as_json: bool) -> None:
         name = find_measure(name).name
         found = {name: found[name]}
     if as_json:
-        output.print_json({name: _in_json(entry) for name, entry in found.items()})
+        output.print_json({name: _to_dict(entry) for name, entry in found.items()})
     elif name is not None:
         for entry in found.values():
-            click.echo(f"{entry.name}: {entry.range} ({entry.make({}).reading})\n")
+            click.echo(f"{entry.name}: {_range(entry)} ({entry.make().reading})\n")
             click.echo(inspect.getdoc(entry.cls))
     else:
-        listing = output.table("measure", "what it is", "range", "parameters and defaults")
+        listing = output.table("measure", "description", "range", "parameters and defaults")
         for entry in found.values():
             parameters = ", ".join(f"{key}={value}" for key, value in entry.parameters.items())
             summary = entry.summary + (" (the default)" if entry.name == DEFAULT_MEASURE else "")
-            listing.add_row(entry.name, output.cell(summary), entry.range, output.cell(parameters))
+            cells = output.cell(summary), _range(entry), output.cell(parameters)
+            listing.add_row(entry.name, *cells)
         output.console().print(listing)
-        click.echo("covary measures NAME tells what a measure sees, and what it is blind to.")
+        click.echo("covary measures NAME describes a measure and what it cannot detect.")
 
 
-def _in_json(entry: Any) -> dict[str, Any]:
-    measure = entry.make({})
+def _range(entry: Any) -> str:
+    """Return the smallest and the largest score as text."""
+    low, high = (f"{bound:g}".replace("inf", "∞") for bound in entry.make().bounds)
+    return f"{low} .. {high}"
+
+
+def _to_dict(entry: Any) -> dict[str, Any]:
+    measure = entry.make()
     return {
         "summary": entry.summary,
         "parameters": entry.parameters,
         "bounds": [bound if math.isfinite(bound) else None for bound in measure.bounds],
         "reading": measure.reading,
-        "pairs_only": measure.most_columns == 2,
+        "pairs_only": measure.max_columns == 2,
         "takes_target": measure.takes_target,
     }

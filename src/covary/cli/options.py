@@ -1,41 +1,147 @@
-"""Options that several commands share."""
+"""Options of commands: those that several commands share, and those that come from the package."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from covary.names import DEFAULT_MEASURE
+from covary.formatting import DEFAULT_MEASURE
+
+if TYPE_CHECKING:
+    from covary.options import Allowed, Options
 
 
-def _names(
+class GeneratedCommand(click.Command):
+    """A command with options that are generated when the command is used.
+
+    They come from dataclasses and registries whose import takes time. ``covary --help`` does not
+    need them.
+    """
+
+    def __init__(
+        self, *args: Any, generated: Callable[[], list[click.Option]], **settings: Any
+    ) -> None:
+        super().__init__(*args, **settings)
+        self.generated: Callable[[], list[click.Option]] | None = generated
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        if self.generated is not None:
+            self.params += self.generated()
+            self.generated = None
+        return super().get_params(ctx)
+
+
+def options_of(cls: type[Options]) -> list[click.Option]:
+    """Return one command line option for each option of a class."""
+    allowed, defaults = cls.allowed(), cls.defaults()
+    return [make_option(name, each, defaults[name]) for name, each in allowed.items()]
+
+
+def make_option(name: str, allowed: Allowed, default: Any) -> click.Option:
+    """Return a command line option."""
+    flags = [f"--{name.replace('_', '-')}", *([allowed.flag] if allowed.flag else [])]
+    settings: dict[str, Any] = {"default": default, "help": allowed.help}
+    if allowed.kind == "flag":
+        return click.Option(flags, is_flag=True, **settings)
+    if allowed.kind == "column":
+        return click.Option(flags, metavar="NAME", **settings)
+    types = {
+        "whole number": click.IntRange(min=allowed.minimum),
+        "fraction": click.FloatRange(0, 1, min_open=True, max_open=True),
+        "choice": click.Choice(allowed.choices),
+    }
+    shown = default is not None
+    return click.Option(flags, type=types[allowed.kind], show_default=shown, **settings)
+
+
+def strategy_options() -> list[click.Option]:
+    """Return --strategy and one option for each parameter of a strategy.
+
+    Their default is None, which keeps the default of the strategy.
+    """
+    from covary.searching.strategies import all_strategies
+
+    entries = all_strategies()
+    summaries = "; ".join(f"{name}: {entry.summary}" for name, entry in entries.items())
+    strategy = click.Option(
+        ["--strategy"],
+        type=click.Choice(list(entries)),
+        default="beam",
+        show_default=True,
+        help=f"Which sets to score. {summaries}.",
+    )
+    by_parameter: dict[str, dict[str, Allowed]] = {}
+    for name, entry in entries.items():
+        for parameter, allowed in entry.cls.allowed().items():
+            by_parameter.setdefault(parameter, {})[name] = allowed
+    options = [strategy]
+    for parameter, uses in by_parameter.items():
+        allowed = min(uses.values(), key=lambda each: len(each.help))  # the most general text
+        options.append(make_option(parameter, allowed._replace(help=_help(parameter, uses)), None))
+    return options
+
+
+def _help(parameter: str, uses: dict[str, Allowed]) -> str:
+    """Return the help text of a strategy parameter, with the strategies that have it."""
+    from covary.searching.strategies import all_strategies
+
+    general = min((each.help for each in uses.values()), key=len)
+    defaults = {name: all_strategies()[name].parameters[parameter] for name in uses}
+    known = [f"{name} {value}" for name, value in defaults.items() if value is not None]
+    of = "" if len(uses) == len(all_strategies()) else f" Strategy {', '.join(uses)} only."
+    return f"{general}{of}" + (f"  [default: {', '.join(known)}]" if known else "")
+
+
+def engine_options() -> list[click.Option]:
+    """Return --engine and --jobs."""
+    from covary.engines import ENGINES
+
+    entries = ENGINES.entries()
+    names = ", ".join(f"{name} ({entry.summary})" for name, entry in entries.items())
+    return [
+        click.Option(
+            ["--engine"],
+            default="threads",
+            show_default=True,
+            metavar="NAME|ADDRESS",
+            help=f"Where to compute: {names}, or the address of a Dask scheduler.",
+        ),
+        click.Option(
+            ["--jobs", "-j"],
+            type=click.IntRange(min=1),
+            help="Number of workers.  [default: all cores]",
+        ),
+    ]
+
+
+def _split_names(
     context: click.Context, option: click.Parameter, texts: tuple[str, ...]
 ) -> list[str] | None:
-    """Return comma-separated names; quotes keep a comma inside a name."""
+    """Return comma-separated names; a name with a comma must be quoted."""
     try:
         rows = list(csv.reader(texts, skipinitialspace=True))
     except csv.Error:
-        raise click.BadParameter("put a name with a line break in it in quotes") from None
+        raise click.BadParameter("quote a name that contains a line break") from None
     return [name for row in rows for name in row] if texts else None
 
 
-def _parameters(
+def _parse_parameters(
     context: click.Context, option: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return name=value pairs with numbers, truth values and none as such."""
+    """Return name=value pairs as a dictionary; values become numbers, booleans or None."""
     parameters: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise click.BadParameter(f"write name=value, as in beta=10, not '{text}'")
-        parameters[name.strip()] = _value(value.strip())
+        parameters[name.strip()] = _parse_value(value.strip())
     return parameters
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
@@ -52,63 +158,38 @@ columns = click.option(
     "--columns",
     "-c",
     multiple=True,
-    callback=_names,
+    callback=_split_names,
     metavar="A,B,...",
-    help="Use these columns only; may be repeated.",
+    help="Use only these columns; may be repeated.",
 )
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 jobs = click.option(
-    "--jobs", "-j", type=click.IntRange(min=1), help="How many workers (default: all cores)."
+    "--jobs",
+    "-j",
+    type=click.IntRange(min=1),
+    help="Number of threads.  [default: all cores]",
 )
-
-engine = click.option(
-    "--engine",
-    default="threads",
-    show_default=True,
-    metavar="threads|processes|dask|ADDRESS",
-    help="Where to compute; ADDRESS is a Dask scheduler's.",
-)
-seed = click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="Of all that is drawn: the same seed, the same result.",
-)
-
 no_rows = click.option(
-    "--no-rows", is_flag=True, help="Leave the rows of the table out of the page: only counts."
+    "--no-rows", is_flag=True, help="Write no rows of the table into the page, only counts."
 )
 open_page = click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 
 
-def top(default: int, least: int, of: str) -> Callable[..., Any]:
-    """Add --top, how many of something to list."""
-    return click.option(
-        "--top",
-        "-t",
-        default=default,
-        show_default=True,
-        type=click.IntRange(min=least),
-        help=f"How many of the best {of} to list.",
-    )
-
-
 def measure(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --measure and its parameters."""
+    """Add --measure and --set."""
     with_name = click.option(
         "--measure",
         "-m",
         default=DEFAULT_MEASURE,
         show_default=True,
-        help="See `covary measures`.",
+        help="Measure; `covary measures` lists them.",
     )
     with_parameters = click.option(
         "--set",
         "-s",
         "parameters",
         multiple=True,
-        callback=_parameters,
+        callback=_parse_parameters,
         metavar="NAME=VALUE",
         help="Set a parameter of the measure, such as max_given=1; may be repeated.",
     )

@@ -1,4 +1,4 @@
-"""What commands print: plain words, labelled tables, notices on standard error."""
+"""Printing of commands: text, tables and progress; notices go to standard error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covary.errors import CovaryWarning
-from covary.names import printable, shown
+from covary.formatting import printable, short_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 
 def cell(text: str) -> Any:
-    """Return text for a rich table: neither markup nor control characters mean anything in it."""
+    """Return text for a rich table; markup and control characters have no effect."""
     from rich.text import Text
 
     return Text(printable(text))
 
 
 def console() -> Console:
-    """Return the console for results; a pipe gets wide, plain lines."""
+    """Return the console for results; output to a pipe is 120 characters wide."""
     from rich.console import Console
 
-    told = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if told else 120, highlight=False)
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if has_width else 120, highlight=False)
 
 
 def table(*headings: str, title: str | None = None) -> Table:
-    """Return an empty table in the one style; headings that start with '#' are of numbers."""
+    """Return an empty table; headings that start with '#' belong to columns of numbers."""
     from rich import box
     from rich.table import Table
 
@@ -52,13 +52,13 @@ def table(*headings: str, title: str | None = None) -> Table:
 
 
 def print_json(document: Any) -> None:
-    """Print a document; dates and other values that JSON does not know become text."""
+    """Print a document as JSON; values that JSON does not have become strings."""
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, default=str, allow_nan=False))
 
 
 @contextmanager
 def notices() -> Iterator[None]:
-    """Show warnings as one line each on standard error, when what they are about is done."""
+    """Print warnings as one line each on standard error, at the end of the context."""
     shown: list[str] = []
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **how: Any) -> None:
@@ -77,14 +77,14 @@ def notices() -> Iterator[None]:
 
 @contextmanager
 def progress(doing: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar with rate and time left on standard error, if that is a terminal."""
+    """Show a progress bar with rate and remaining time on standard error, if it is a terminal."""
     with stages() as show:
         yield None if show is None else (lambda done, total: show(doing, done, total))
 
 
 @contextmanager
 def stages() -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show such a bar for one stage after the other, each with its name."""
+    """Show a progress bar for several stages, each with its name."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -103,7 +103,7 @@ def stages() -> Iterator[Callable[[str, int, int], None] | None]:
         current = bars.tasks[0]
 
         def show(stage: str, done: int, total: int) -> None:
-            if current.total != total:  # another job: its speed is not known yet
+            if current.total != total:  # another stage: its speed is unknown
                 bars.reset(task, total=total, completed=done)
             bars.update(
                 task,
@@ -117,7 +117,7 @@ def stages() -> Iterator[Callable[[str, int, int], None] | None]:
 
 
 def bar(score: float, width: int = 10) -> Any:
-    """Return a score from 0 to 1 as a bar, to the eighth of a character."""
+    """Return a score from 0 to 1 as a bar, in eighths of a character."""
     from rich.text import Text
 
     eighths = round(min(max(score, 0.0), 1.0) * width * 8)
@@ -126,8 +126,8 @@ def bar(score: float, width: int = 10) -> Any:
 
 
 def pvalue(p: float | None) -> str:
-    """Return a p-value with as many digits as matter; a dash if there is none."""
-    return "-" if p is None else shown(p)
+    """Return a p-value as text; a dash if there is none."""
+    return "-" if p is None else short_number(p)
 
 
 def best_pairs(
@@ -145,7 +145,7 @@ def best_pairs(
 def print_best_pairs(
     out: Console, scores: npt.NDArray[np.float64], names: Sequence[str], most: int
 ) -> None:
-    """Print the pairs with the highest scores, or that there are none."""
+    """Print the pairs with the highest scores."""
     pairs = best_pairs(scores, names, most)
     if not pairs:
         out.print("\nNo pair scores above 0.")
@@ -153,12 +153,12 @@ def print_best_pairs(
     title = f"The best {len(pairs)} pairs" if len(pairs) > 1 else "The best pair"
     listing = table("#score", "column", "column", title=title)
     for first, second, score in pairs:
-        listing.add_row(shown(score), cell(first), cell(second))
+        listing.add_row(short_number(score), cell(first), cell(second))
     out.print()
     out.print(listing)
 
 
-# A cell of a wide matrix: from which score on, with what, in which colour.
+# A cell of a wide matrix: smallest score, character, colour.
 _SHADES = (
     (0.0, " ", "bright_black"),
     (0.05, "·", "cyan"),
@@ -173,9 +173,9 @@ _LEAST = _SHADES[0]
 def print_matrix(
     out: Console, scores: npt.NDArray[np.float64], names: Sequence[str], bounded: bool = True
 ) -> None:
-    """Print a square of scores: as numbers where they fit, else as shades, else not at all.
+    """Print a square of scores as numbers if they fit, else as shades, else not at all.
 
-    The shades are for scores from 0 to 1, or to the highest there is if they are not ``bounded``.
+    Shades cover scores from 0 to 1, or to the highest score if scores are not ``bounded``.
     """
     import numpy as np
     from rich.text import Text
@@ -189,7 +189,7 @@ def print_matrix(
     widest = max(len(number) for row in numbers for number in row) + 1
     width = next((width for width in (widest, 2) if len(names) * width <= room), 0)
     if not width:
-        out.print(f"{len(names)} columns are too many to show here; -o FILE.csv writes them all")
+        out.print(f"{len(names)} columns do not fit on the screen; -o FILE.csv writes all scores")
         return
     every = 1 if width > 2 else 5
     shown = [k if k % every == 0 or k == 1 else "" for k in range(1, len(names) + 1)]
@@ -212,11 +212,11 @@ def print_matrix(
         out.print(Text(f"\nfrom: {legend}", style="dim"))
 
 
-def tell_page(path: str, open_it: bool) -> None:
-    """Print where a page is, and open it if that is wanted and can be done."""
+def print_page_path(path: str, open_it: bool) -> None:
+    """Print the path of a page, and open it in a browser if requested."""
     import webbrowser
     from pathlib import Path
 
     click.echo(f"report: {printable(path)}")
     if open_it and not webbrowser.open(Path(path).absolute().as_uri()):
-        click.echo("covary: note: there is no browser here to open it with", err=True)
+        click.echo("covary: note: no browser found to open it", err=True)

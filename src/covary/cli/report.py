@@ -1,4 +1,4 @@
-"""`covary report`: a page from a run file."""
+"""`covary report`: an HTML page from a run file."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from covary.cli import options, output
     "page",
     type=click.Path(),
     metavar="FILE.html",
-    help="Where to write the page.  [default: the run file's name with .html]",
+    help="The page to write.  [default: the name of the run file with .html]",
 )
 @click.option(
     "--table",
     type=click.Path(),
     metavar="FILE",
-    help="The table that was searched, if it is not where it was then.",
+    help="The table that was searched, if it has moved.",
 )
-@click.option("--title", help="What the page is called.")
+@click.option("--title", help="Title of the page.")
 @options.no_rows
 @options.open_page
 def command(
@@ -36,31 +36,33 @@ def command(
     no_rows: bool,
     open_page: bool,
 ) -> None:
-    """Write a page with everything that a search has found, from its run file.
+    """Write an HTML page with the results of a search, from its run file.
 
-    The search may be finished, interrupted, or still running: nothing is scored, and the run file
-    stays as it is. The table is read again, for the figures.
+    The search may be finished, interrupted, or still running. Nothing is scored, and the run file
+    is not changed. The figures need the table, which is read again.
 
     \b
     Examples:
       covary search wine.csv --permutations 999 --run wine.covary
       covary report wine.covary -o wine.html --open
-      covary report wine.covary -o wine.html --no-rows     to be sent to somebody
+      covary report wine.covary -o wine.html --no-rows     without rows of the table
     """  # noqa: D301
-    from covary.recalling import recall_search
+    from covary.api import search_result
     from covary.report.page import check_page
+    from covary.searching.resume import restore_search
 
     page = page or str(Path(run_file).with_suffix(".html").name)
     check_page(page, run_file, table)
     with output.stages() as on_progress:
         with output.notices():
-            search = recall_search(run_file, table)
-        check_page(page, search.source)
-        result = search.result()
-        if title is None and search.source is not None:
-            title = f"What varies together in {Path(search.source).name}"
+            search = restore_search(run_file, table)
+        source = search.plan.source
+        check_page(page, source)
+        result = search_result(search)
+        if title is None and source is not None:
+            title = f"Dependent columns in {Path(source).name}"
         result.report(page, title, rows=not no_rows, on_progress=on_progress)
     click.echo(result.summary())
     if unfinished := result.unfinished():
         click.echo(f"covary: note: {unfinished}", err=True)
-    output.tell_page(page, open_page)
+    output.print_page_path(page, open_page)

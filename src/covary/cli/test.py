@@ -1,4 +1,4 @@
-"""`covary test`: do columns depend on each other, or could it be chance?"""
+"""`covary test`: test whether columns are independent."""
 
 from __future__ import annotations
 
@@ -9,45 +9,31 @@ import click
 from covary.cli import options, output
 
 
-@click.command("test")
+def _generated() -> list[click.Option]:
+    from covary.significance.independence import TestOptions
+
+    return [*options.options_of(TestOptions), *options.engine_options()]
+
+
+@click.command("test", cls=options.GeneratedCommand, generated=_generated)
 @options.file
 @options.columns
 @options.measure
-@click.option("--target", metavar="NAME", help="Test this column against the others.")
-@click.option(
-    "--permutations",
-    "-n",
-    default=999,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="How many permutations.",
-)
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Stop as soon as it is clear on which side of this level the p-value lies.",
-)
-@options.seed
-@options.engine
-@options.jobs
 @options.as_json
 def command(
     file: str,
     columns: list[str] | None,
     measure: str,
     parameters: dict[str, Any],
-    target: str | None,
-    permutations: int,
-    level: float | None,
-    seed: int,
+    as_json: bool,
     engine: str,
     jobs: int | None,
-    as_json: bool,
+    **keywords: Any,
 ) -> None:
-    """Tell whether columns depend on each other at all.
+    """Test whether columns are independent.
 
-    Every column of FILE, or each that --columns names, is permuted by itself; the p-value is how
-    often that gives as much evidence of dependence as the table itself.
+    The p-value is the probability, under independence, of an evidence statistic at least as large
+    as that of FILE. Every column, or each that --columns names, is permuted independently.
 
     \b
     Examples:
@@ -58,19 +44,16 @@ def command(
     import covary
     from covary.measures import find_seeded
 
-    found = find_seeded(measure, seed, **parameters)
+    found = find_seeded(measure, keywords["seed"], **parameters)
     with output.notices(), output.progress("permutations") as on_progress:
         result = covary.test(
             file,
             columns,
             measure=found,
-            target=target,
-            permutations=permutations,
-            level=level,
-            seed=seed,
             engine=engine,
             n_jobs=jobs,
             on_progress=on_progress,
+            **keywords,
         )
     if as_json:
         output.print_json(result.to_dict())

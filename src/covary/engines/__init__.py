@@ -1,22 +1,23 @@
-"""Ways to run one task for many items; every engine gives the same results."""
+"""Engines run one task on many items. Every engine gives the same results."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from covary import errors
-from covary.engines.base import Engine, Session, given_up
-from covary.engines.dask import Dask
-from covary.engines.processes import Processes
-from covary.engines.threads import Threads
+from covary.engines.base import ENGINES, Engine, RunTasks, Session, is_cancelled
+from covary.engines.inline import run_here
 
-SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
-
-__all__ = ["Dask", "Engine", "Processes", "Session", "Threads", "find_engine", "given_up"]
+__all__ = ["ENGINES", "Engine", "RunTasks", "Session", "find_engine", "is_cancelled", "run_here"]
 
 
 def find_engine(engine: Any = "threads", n_jobs: int | None = None) -> Engine:
-    """Return an engine by its name, or for the address or client of a Dask scheduler.
+    """Return an engine.
+
+    Parameters
+    ----------
+    engine : an engine, the name of one, the address of a Dask scheduler, or a Dask client
+    n_jobs : the number of workers; the default of the engine if None
 
     Examples
     --------
@@ -26,13 +27,17 @@ def find_engine(engine: Any = "threads", n_jobs: int | None = None) -> Engine:
     """
     if isinstance(engine, Engine):
         return engine
-    if engine == "threads":
-        return Threads(n_jobs)
-    if engine == "processes":
-        return Processes(n_jobs)
-    if engine == "dask":
-        return Dask(None, n_jobs)
-    is_client = type(engine).__module__ == "distributed.client"
-    if is_client or (isinstance(engine, str) and engine.partition("://")[0] in SCHEMES):
-        return Dask(engine, n_jobs)
-    raise errors.unknown_engine(engine)
+    entries = ENGINES.entries()
+    if isinstance(engine, str) and engine in entries:
+        return entries[engine].make({"n_jobs": n_jobs})
+    for entry in entries.values():
+        if (found := entry.cls.at(engine, n_jobs)) is not None:
+            return found
+    raise errors.unknown_engine(engine, list(entries))
+
+
+def __getattr__(name: str) -> Any:
+    """Return a registered class, such as ``Threads``."""
+    if name[0].isupper() and name in (classes := ENGINES.classes()):
+        return classes[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

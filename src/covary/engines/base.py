@@ -1,4 +1,4 @@
-"""What an engine is: somewhere to run a task on parts of many items."""
+"""The interface of an engine: it runs one task on chunks of many items."""
 
 from __future__ import annotations
 
@@ -8,160 +8,189 @@ import signal
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.resource_tracker import ensure_running
 from numbers import Integral
 from typing import Any, NamedTuple
 
 from covary import errors
+from covary.registry import Registry
 
 CHUNK_SECONDS = 0.05
+
+# A task is called as task(shared, items) and returns the results of these items.
 Task = Callable[[Any, Any], Any]
+
+# Runs a task on all items and yields (first, results of items[first:last]): see Session.run.
+RunTasks = Callable[[Task, Any], Iterable[tuple[int, Any]]]
 
 
 class Engine(ABC):
-    """A number of workers; every engine gives the same results."""
+    """A number of workers. Every engine gives the same results.
+
+    To add an engine, write one file in this folder with a subclass that registers itself in
+    `ENGINES`. Its constructor must accept ``n_jobs``.
+    """
+
+    @classmethod
+    def at(cls, place: Any, n_jobs: int | None) -> Engine | None:
+        """Return an engine for a place such as an address, None if the place is not its own."""
+        return None
 
     @abstractmethod
     def session(self, shared: Any) -> AbstractContextManager[Session]:
-        """Return a context in which tasks run, all with the same ``shared``."""
+        """Return a context in which tasks run, all with the same ``shared`` argument."""
+
+
+ENGINES: Registry[Engine] = Registry("engine", "covary.engines")
 
 
 class _Chunk(NamedTuple):
-    """Items first:last, handed out after so many recoveries, lost so often before."""
+    """The items first:last and the failures of their workers.
+
+    Parameters
+    ----------
+    first, last : the range of items
+    recoveries : the number of recoveries of the session when the chunk was submitted
+    failures : how often the chunk was lost together with its worker
+    """
 
     first: int
     last: int
     recoveries: int
-    times_lost: int = 0
+    failures: int = 0
 
 
 class Session(ABC):
-    """Workers that hold what all tasks share."""
+    """Running workers that hold the shared argument of all tasks."""
 
-    # What a task raises when it is not to blame and may be tried again.
-    lost: tuple[type[BaseException], ...] = ()
+    # Exceptions of a lost worker. The session submits such a chunk again.
+    retryable: tuple[type[BaseException], ...] = ()
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        self._sizes: dict[Task, int] = {}
+        self._chunk_sizes: dict[Task, int] = {}
         self._recoveries = 0
 
     @abstractmethod
     def submit(self, task: Task, items: Any) -> Any:
-        """Start ``timed(task, shared, items)`` on a worker and return its future."""
+        """Start ``run_timed(task, shared, items)`` on a worker and return its future."""
 
-    def recover(self, error: BaseException, times: int) -> None:
-        """Get ready for another try of a task that was lost so often; raise if it is hopeless."""
+    def recover(self, error: BaseException, failures: int) -> None:
+        """Prepare to submit a chunk again after this many failures; raise an error to give up."""
         raise error
 
     def run(self, task: Task, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """Yield ``(first, task(shared, items[first:last]))`` for chunks that cover all items.
 
-        Chunks come in the order in which they are done. They are cut to take about 50 ms each,
-        whatever an item costs. What is under way is given up when the caller stops listening.
+        Chunks are yielded in the order in which they finish. Their size adapts to the task, so
+        that each takes about 50 ms. Pending chunks are cancelled if the caller stops iterating.
         """
-        done: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        underway: dict[Any, _Chunk] = {}
-        begun = 0
+        finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        pending: dict[Any, _Chunk] = {}
+        n_submitted = 0
 
-        def begin(chunk: _Chunk) -> None:
+        def submit(chunk: _Chunk) -> None:
             future = self.submit(task, items[chunk.first : chunk.last])
-            underway[future] = chunk
-            future.add_done_callback(done.put)
+            pending[future] = chunk
+            future.add_done_callback(finished.put)
 
         try:
-            while begun < len(items) or underway:
-                while begun < len(items) and len(underway) < 2 * self.n_workers:
-                    size = self._next_size(task, len(items) - begun)
-                    begin(_Chunk(begun, begun + size, self._recoveries))
-                    begun += size
-                future = _next_done(done)
-                chunk = underway.pop(future)
+            while n_submitted < len(items) or pending:
+                while n_submitted < len(items) and len(pending) < 2 * self.n_workers:
+                    size = self._next_chunk_size(task, len(items) - n_submitted)
+                    submit(_Chunk(n_submitted, n_submitted + size, self._recoveries))
+                    n_submitted += size
+                future = _wait_for_next(finished)
+                chunk = pending.pop(future)
                 try:
                     seconds, results = future.result()
-                except self.lost as error:
-                    if chunk.recoveries == self._recoveries:  # else lost together with another
-                        self.recover(error, chunk.times_lost + 1)
+                except self.retryable as error:
+                    # One lost worker can lose several chunks: recover only once.
+                    if chunk.recoveries == self._recoveries:
+                        self.recover(error, chunk.failures + 1)
                         self._recoveries += 1
                     again = chunk._replace(recoveries=self._recoveries)
-                    begin(again._replace(times_lost=chunk.times_lost + 1))
+                    submit(again._replace(failures=chunk.failures + 1))
                     continue
-                self._learn(task, chunk.last - chunk.first, seconds)
+                self._adapt_chunk_size(task, chunk.last - chunk.first, seconds)
                 yield chunk.first, results
         finally:
-            for future in underway:
+            for future in pending:
                 future.cancel()
 
-    def _next_size(self, task: Task, left: int) -> int:
-        """Return how many items to hand out: less toward the end, so that all finish together."""
-        usual = self._sizes.get(task, 1)
+    def _next_chunk_size(self, task: Task, left: int) -> int:
+        """Return the size of the next chunk.
+
+        The last chunks are smaller, so that all workers finish at about the same time.
+        """
+        usual = self._chunk_sizes.get(task, 1)
         share = -(-left // (2 * self.n_workers))
         return min(usual, left, max(share, usual // 8))
 
-    def _learn(self, task: Task, n_items: int, seconds: float) -> None:
-        """Grow or shrink the chunks toward the time they should take, not all at once."""
+    def _adapt_chunk_size(self, task: Task, n_items: int, seconds: float) -> None:
+        """Move the chunk size towards `CHUNK_SECONDS`, by a factor of at most 2."""
         ideal = n_items * CHUNK_SECONDS / max(seconds, 1e-9)
-        usual = self._sizes.get(task, 1)
-        self._sizes[task] = int(min(max(ideal, 1, usual // 2), 2 * usual))
+        usual = self._chunk_sizes.get(task, 1)
+        self._chunk_sizes[task] = int(min(max(ideal, 1, usual // 2), 2 * usual))
 
 
-def _next_done(done: queue.SimpleQueue[Any]) -> Any:
+def _wait_for_next(finished: queue.SimpleQueue[Any]) -> Any:
     while True:
         try:
-            # Not forever: on some systems an interrupt has to wait for the call to return.
-            return done.get(timeout=0.5)
+            # With a timeout: on some systems, Ctrl-C takes effect only after the call returns.
+            return finished.get(timeout=0.5)
         except queue.Empty:
             continue
 
 
 @contextmanager
-def interrupts_held_back() -> Iterator[None]:
-    """Let processes that are started meanwhile never see Ctrl-C, as a terminal sends it to all.
+def interrupts_deferred() -> Iterator[None]:
+    """Defer Ctrl-C while worker processes start, and make these processes ignore it.
 
-    This process sees it when they are started.
+    A terminal sends Ctrl-C to every process. Only this process must react to it.
     """
     if threading.current_thread() is not threading.main_thread() or os.name == "nt":
         yield
         return
-    ensure_running()  # Python's own tracker of processes would let interrupts through again
-    came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    ensure_running()  # the resource tracker of Python would unblock the signal when it starts
+    received: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, before)
-    if came:
+        signal.signal(signal.SIGINT, handler)
+    if received:
         raise KeyboardInterrupt
 
 
-_worker = threading.local()
+_thread_state = threading.local()
 
 
-def given_up() -> bool:
-    """Return whether nobody waits any more for what this thread does: a long task may stop."""
-    event = getattr(_worker, "given_up", None)
+def is_cancelled() -> bool:
+    """Return whether the session of this worker thread has ended: a long task should stop."""
+    event = getattr(_thread_state, "cancelled", None)
     return event is not None and event.is_set()
 
 
-def timed_until(given_up: threading.Event, task: Task, shared: Any, items: Any) -> Any:
-    """Do what `timed` does in a thread of this process, until it is given up."""
-    _worker.given_up = given_up
-    return timed(task, shared, items)
+def run_cancellable(cancelled: threading.Event, task: Task, shared: Any, items: Any) -> Any:
+    """Return `run_timed` of a task that can ask `is_cancelled`."""
+    _thread_state.cancelled = cancelled
+    return run_timed(task, shared, items)
 
 
-def timed(task: Task, shared: Any, items: Any) -> tuple[float, Any]:
-    """Return how long a task took, and what it returned."""
-    begin = time.perf_counter()
+def run_timed(task: Task, shared: Any, items: Any) -> tuple[float, Any]:
+    """Return the duration of a task in seconds, and its results."""
+    start = time.perf_counter()
     results = task(shared, items)
-    return time.perf_counter() - begin, results
+    return time.perf_counter() - start, results
 
 
-def count_of_workers(n_jobs: int | None) -> int:
-    """Return the number of workers that is asked for; all cores if None."""
+def number_of_workers(n_jobs: int | None) -> int:
+    """Return the number of workers; the number of available cores if ``n_jobs`` is None."""
     if n_jobs is None:
         n_jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
         n_jobs = n_jobs or os.cpu_count() or 1

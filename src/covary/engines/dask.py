@@ -1,4 +1,4 @@
-"""Run tasks on a Dask cluster: an address, a client, or one made for the occasion."""
+"""Run tasks on a Dask cluster: at an address, of a client, or a temporary one."""
 
 from __future__ import annotations
 
@@ -14,48 +14,59 @@ from typing import TYPE_CHECKING, Any
 
 from covary import errors
 from covary.engines.base import (
+    ENGINES,
     Engine,
     Session,
     Task,
-    count_of_workers,
-    interrupts_held_back,
-    timed,
+    interrupts_deferred,
+    number_of_workers,
+    run_timed,
 )
 
 if TYPE_CHECKING:
     from distributed import Client
 
+# The first part of an address of a Dask scheduler.
+SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 CONNECT_SECONDS = 10
-# How often one task may be lost before the workers are given up.
-TRIES = 5
+# The number of failures of one chunk after which the session ends.
+MAX_FAILURES = 5
 
 
+@ENGINES.register("dask", "workers of a Dask cluster")
 class Dask(Engine):
-    """An engine of the workers of a Dask cluster.
+    """Run tasks on the workers of a Dask cluster.
 
     Parameters
     ----------
     where : the address of a scheduler, a ``distributed.Client``, or None for a cluster on this
-        machine that lasts as long as the session
-    n_jobs : how many workers to start; of a cluster that is there, how many threads to use at
-        once (all if None)
+        machine that exists as long as the session
+    n_jobs : the number of workers to start. For an existing cluster, the number of threads to
+        use at the same time (all if None).
     """
 
     def __init__(self, where: str | Client | None = None, n_jobs: int | None = None) -> None:
         self.where = where
-        self.n_jobs = count_of_workers(n_jobs) if where is None or n_jobs is not None else None
+        self.n_jobs = number_of_workers(n_jobs) if where is None or n_jobs is not None else None
+
+    @classmethod
+    def at(cls, place: Any, n_jobs: int | None) -> Engine | None:
+        is_address = isinstance(place, str) and place.partition("://")[0] in SCHEMES
+        # By name, because importing distributed takes long.
+        is_client = type(place).__module__ == "distributed.client"
+        return cls(place, n_jobs) if is_address or is_client else None
 
     @contextmanager
     def session(self, shared: Any) -> Iterator[Session]:
         if self.where is None:
-            with _local_client(self.n_jobs) as client:
+            with _local_cluster(self.n_jobs) as client:
                 yield _DaskSession(client, shared, self.n_jobs)
         elif isinstance(self.where, str):
-            with _connected(self.where) as client:
+            with _connect(self.where) as client:
                 yield _DaskSession(client, shared, self.n_jobs)
         else:
-            _refuse_unusable(self.where)
-            with _place_for_others():
+            _check_client(self.where)
+            with _thread_released():
                 yield _DaskSession(self.where, shared, self.n_jobs)
 
 
@@ -64,59 +75,60 @@ class _DaskSession(Session):
         from distributed import CancelledError, KilledWorker
         from distributed.comm.core import CommClosedError
 
-        self.lost = (CancelledError, KilledWorker, CommClosedError)
+        self.retryable = (CancelledError, KilledWorker, CommClosedError)
         self.client = client
         self.shared = shared
-        n_threads = self._threads()
+        n_threads = self._count_threads()
         super().__init__(min(n_jobs, n_threads) if n_jobs is not None else n_threads)
-        self.held = self._scatter()
+        self.shared_future = self._send_shared()
 
-    def _threads(self) -> int:
+    def _count_threads(self) -> int:
         try:
             self.client.wait_for_workers(1, timeout=CONNECT_SECONDS)
             return sum(self.client.nthreads().values()) or 1
         except (OSError, TimeoutError):
             raise errors.no_dask_workers(self._address()) from None
 
-    def _scatter(self) -> Any:
+    def _send_shared(self) -> Any:
         try:
-            # Not hashed: what is sent twice is wanted twice. In a list, as tuples are taken apart.
+            # Without a hash, so that sending again after a failure makes a new copy.
+            # In a list, because Dask sends the parts of a tuple one by one.
             return self.client.scatter([self.shared], broadcast=True, hash=False)[0]
         except (OSError, TimeoutError):
             raise errors.lost_scheduler(self._address()) from None
 
     def submit(self, task: Task, items: Any) -> Any:
-        return self.client.submit(timed, task, self.held, items, pure=False)
+        return self.client.submit(run_timed, task, self.shared_future, items, pure=False)
 
-    def recover(self, error: BaseException, times: int) -> None:
-        """Send again what all tasks share: the workers that held it may be gone."""
+    def recover(self, error: BaseException, failures: int) -> None:
+        """Send the shared argument again, because the workers that held it may have died."""
         if self.client.status != "running":
             raise errors.lost_scheduler(self._address()) from None
-        if times > TRIES:
+        if failures > MAX_FAILURES:
             raise errors.lost_workers(error) from None
-        self._threads()
-        self.held = self._scatter()
+        self._count_threads()
+        self.shared_future = self._send_shared()
 
     def _address(self) -> str:
         return str(getattr(self.client.scheduler, "address", "of the cluster"))
 
 
 @contextmanager
-def _local_client(n_jobs: int | None) -> Iterator[Client]:
-    distributed = _distributed()
+def _local_cluster(n_jobs: int | None) -> Iterator[Client]:
+    distributed = _import_distributed()
     import dask.config
 
     if current_process().daemon:
         raise errors.no_processes("this is a worker process itself")
-    with ExitStack() as opened:
-        folder = opened.enter_context(
+    with ExitStack() as contexts:
+        folder = contexts.enter_context(
             TemporaryDirectory(prefix="covary-", ignore_cleanup_errors=True)
         )
-        opened.enter_context(dask.config.set({"temporary-directory": folder}))
-        opened.enter_context(_main_hidden())
+        contexts.enter_context(dask.config.set({"temporary-directory": folder}))
+        contexts.enter_context(_main_script_hidden())
         try:
-            with interrupts_held_back():
-                cluster = opened.enter_context(
+            with interrupts_deferred():
+                cluster = contexts.enter_context(
                     distributed.LocalCluster(
                         n_workers=n_jobs,
                         threads_per_worker=1,
@@ -126,15 +138,15 @@ def _local_client(n_jobs: int | None) -> Iterator[Client]:
                 )
         except RuntimeError as error:
             raise errors.no_local_cluster(error) from None
-        yield opened.enter_context(distributed.Client(cluster, set_as_default=False))
+        yield contexts.enter_context(distributed.Client(cluster, set_as_default=False))
 
 
 @contextmanager
-def _main_hidden() -> Iterator[None]:
-    """Keep the workers, also those that are started again, from running the user's script.
+def _main_script_hidden() -> Iterator[None]:
+    """Prevent workers from running the user's script when they start or restart.
 
-    They would import it as multiprocessing does, though no task needs it: what is defined there
-    goes to them by value.
+    They would import it, as multiprocessing does. No task needs this: objects that the script
+    defines are sent by value.
     """
     main = sys.modules["__main__"]
     names = ("__file__", "__spec__")
@@ -148,10 +160,10 @@ def _main_hidden() -> Iterator[None]:
 
 
 @contextmanager
-def _connected(address: str) -> Iterator[Client]:
-    distributed = _distributed()
-    with _quiet():
-        _refuse_other_servers(address)
+def _connect(address: str) -> Iterator[Client]:
+    distributed = _import_distributed()
+    with _dask_log_silenced():
+        _check_is_scheduler(address)
         try:
             client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, TimeoutError) as error:
@@ -160,10 +172,10 @@ def _connected(address: str) -> Iterator[Client]:
             yield client
 
 
-def _refuse_other_servers(address: str) -> None:
-    """Refuse an address at which no scheduler answers, before a client waits for it forever."""
+def _check_is_scheduler(address: str) -> None:
+    """Raise an error if no scheduler answers at an address. A client would wait forever."""
     try:
-        with ThreadPoolExecutor(1) as thread:  # there may be an event loop in this one
+        with ThreadPoolExecutor(1) as thread:  # this thread may have an event loop
             kind = thread.submit(asyncio.run, _kind_of_server(address)).result()
     except (OSError, TimeoutError, ValueError, TypeError, MemoryError, ImportError) as error:
         raise errors.no_scheduler(address, str(error) or type(error).__name__) from None
@@ -184,7 +196,7 @@ async def _kind_of_server(address: str) -> str:
         await server.close_rpc()
 
 
-def _refuse_unusable(client: Client) -> None:
+def _check_client(client: Client) -> None:
     if client.asynchronous:
         raise errors.asynchronous_client()
     if client.status != "running":
@@ -192,8 +204,8 @@ def _refuse_unusable(client: Client) -> None:
 
 
 @contextmanager
-def _place_for_others() -> Iterator[None]:
-    """Inside a Dask task, give back its thread: it may be the only one there is."""
+def _thread_released() -> Iterator[None]:
+    """Inside a Dask task, release its thread, which may be the only one of the cluster."""
     from distributed import rejoin, secede
     from distributed.threadpoolexecutor import thread_state
 
@@ -208,8 +220,8 @@ def _place_for_others() -> Iterator[None]:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep what Dask logs about a lost connection from the terminal; covary says it."""
+def _dask_log_silenced() -> Iterator[None]:
+    """Silence the log of Dask about lost connections. covary raises an error instead."""
     handlers = {
         handler
         for name in (
@@ -230,7 +242,7 @@ def _quiet() -> Iterator[None]:
             handler.setLevel(level)
 
 
-def _distributed() -> Any:
+def _import_distributed() -> Any:
     try:
         import distributed
     except ImportError:

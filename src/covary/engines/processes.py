@@ -1,4 +1,4 @@
-"""Run tasks in processes of this machine, which share their arrays through a mapped file."""
+"""Run tasks in processes of this machine, which share arrays through a memory-mapped file."""
 
 from __future__ import annotations
 
@@ -18,24 +18,31 @@ import numpy as np
 
 from covary import errors
 from covary.engines.base import (
+    ENGINES,
     Engine,
     Session,
     Task,
-    count_of_workers,
-    interrupts_held_back,
-    timed,
+    interrupts_deferred,
+    number_of_workers,
+    run_timed,
 )
 
 ALIGNMENT = 64
-# A worker that has had nothing to do for so long ends: its parent may have been killed.
+# An idle worker ends after this time, because its parent may have been killed.
 IDLE_SECONDS = 300
 
 
+@ENGINES.register("processes", "processes of this machine")
 class Processes(Engine):
-    """An engine of ``n_jobs`` processes; all cores if None."""
+    """Run tasks in processes of this machine.
+
+    Parameters
+    ----------
+    n_jobs : the number of processes; the number of available cores if None
+    """
 
     def __init__(self, n_jobs: int | None = None) -> None:
-        self.n_jobs = count_of_workers(n_jobs)
+        self.n_jobs = number_of_workers(n_jobs)
 
     @contextmanager
     def session(self, shared: Any) -> Iterator[Session]:
@@ -45,12 +52,12 @@ class Processes(Engine):
         pool = None
         try:
             try:
-                _write(shared, Path(folder))
+                _write_shared(shared, Path(folder))
             except OSError as error:
                 raise errors.unwritable(folder, error.strerror) from None
-            pool = _started(self.n_jobs)
+            pool = _start_pool(self.n_jobs)
             with warnings.catch_warnings():
-                # A worker that has grown is replaced by another: nothing to worry anybody.
+                # The pool replaces workers that use much memory. This is harmless.
                 warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
                 yield _ProcessSession(self.n_jobs, pool, folder)
         except BrokenProcessPool:
@@ -68,26 +75,27 @@ class _ProcessSession(Session):
         self.folder = folder
 
     def submit(self, task: Task, items: Any) -> Future[Any]:
-        future: Future[Any] = self.pool.submit(_run, task, self.folder, items)
+        future: Future[Any] = self.pool.submit(_run_in_worker, task, self.folder, items)
         return future
 
 
-def _started(n_jobs: int) -> Any:
-    """Return a pool whose processes are started."""
+def _start_pool(n_jobs: int) -> Any:
+    """Return a pool of running processes."""
     from joblib.externals.loky import ProcessPoolExecutor
 
     if current_process().daemon:
         raise errors.no_processes("this is a worker process itself")
-    with interrupts_held_back():
+    with interrupts_deferred():
         pool = ProcessPoolExecutor(n_jobs, timeout=IDLE_SECONDS)
         pool.submit(int)
     return pool
 
 
-def _write(shared: Any, folder: Path) -> None:
-    """Write what all tasks share: the arrays into one file, the rest into another.
+def _write_shared(shared: Any, folder: Path) -> None:
+    """Write the shared argument: its arrays into one file, the rest into another.
 
-    By value where a worker cannot import it, such as a measure of the user's own script.
+    Objects that a worker cannot import, such as a measure of the user's script, are written by
+    value.
     """
     import cloudpickle
 
@@ -95,7 +103,7 @@ def _write(shared: Any, folder: Path) -> None:
     rest = cloudpickle.dumps(shared, protocol=5, buffer_callback=arrays.append)
     spans = []
     with open(folder / "arrays", "wb") as file:
-        file.write(b"\0" * ALIGNMENT)  # a file to be mapped is never empty
+        file.write(b"\0" * ALIGNMENT)  # an empty file cannot be mapped
         for array in arrays:
             file.write(b"\0" * (-file.tell() % ALIGNMENT))
             begin = file.tell()
@@ -105,12 +113,12 @@ def _write(shared: Any, folder: Path) -> None:
 
 
 @lru_cache(maxsize=1)
-def _shared(folder: str) -> Any:
-    """Return what the parent wrote for its workers a moment ago; arrays are not copied."""
+def _read_shared(folder: str) -> Any:
+    """Return the shared argument that the parent has written, without copying its arrays."""
     rest, spans = pickle.loads((Path(folder) / "rest").read_bytes())  # noqa: S301
     mapped = np.memmap(Path(folder) / "arrays", np.uint8, "r")
     return pickle.loads(rest, buffers=[mapped[slice(*span)] for span in spans])  # noqa: S301
 
 
-def _run(task: Task, folder: str, items: Any) -> tuple[float, Any]:
-    return timed(task, _shared(folder), items)
+def _run_in_worker(task: Task, folder: str, items: Any) -> tuple[float, Any]:
+    return run_timed(task, _read_shared(folder), items)

@@ -1,4 +1,4 @@
-"""Run tasks on threads: the kernels release the interpreter lock."""
+"""Run tasks in threads of this process. The kernels release the interpreter lock."""
 
 from __future__ import annotations
 
@@ -8,34 +8,47 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from covary.engines.base import Engine, Session, Task, count_of_workers, timed_until
+from covary.engines.base import (
+    ENGINES,
+    Engine,
+    Session,
+    Task,
+    number_of_workers,
+    run_cancellable,
+)
 
 
+@ENGINES.register("threads", "threads of this process")
 class Threads(Engine):
-    """An engine of ``n_jobs`` threads in this process; all cores if None."""
+    """Run tasks in threads of this process.
+
+    Parameters
+    ----------
+    n_jobs : the number of threads; the number of available cores if None
+    """
 
     def __init__(self, n_jobs: int | None = None) -> None:
-        self.n_jobs = count_of_workers(n_jobs)
+        self.n_jobs = number_of_workers(n_jobs)
 
     @contextmanager
     def session(self, shared: Any) -> Iterator[Session]:
         pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="covary")
-        given_up = threading.Event()
+        cancelled = threading.Event()
         try:
-            yield _ThreadSession(self.n_jobs, pool, shared, given_up)
+            yield _ThreadSession(self.n_jobs, pool, shared, cancelled)
         finally:
-            given_up.set()
+            cancelled.set()
             pool.shutdown(cancel_futures=True)
 
 
 class _ThreadSession(Session):
     def __init__(
-        self, n_workers: int, pool: ThreadPoolExecutor, shared: Any, given_up: threading.Event
+        self, n_workers: int, pool: ThreadPoolExecutor, shared: Any, cancelled: threading.Event
     ) -> None:
         super().__init__(n_workers)
         self.pool = pool
         self.shared = shared
-        self.given_up = given_up
+        self.cancelled = cancelled
 
     def submit(self, task: Task, items: Any) -> Future[Any]:
-        return self.pool.submit(timed_until, self.given_up, task, self.shared, items)
+        return self.pool.submit(run_cancellable, self.cancelled, task, self.shared, items)

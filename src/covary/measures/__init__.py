@@ -1,41 +1,24 @@
-"""Dependence measures, one file each, found by name.
+"""Dependence measures, found by name.
 
-A file in this folder registers its measures with `covary.measures.base.register`; nothing else
-has to know about it.
+``uds`` and ``uds_chance`` hold our two estimators, ``baselines`` the published measures to compare
+with. A file registers its measure with `covary.measures.registry.register`; nothing else lists it.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from functools import cache
 from typing import Any
 
-from covary import errors
-from covary.measures.base import Explanation, Measure, Registered, Scorer, Step, registered
+from covary.measures.base import Measure
+from covary.measures.registry import MEASURES
+from covary.measures.scorer import Scorer
+from covary.registry import Entry
 
-__all__ = [
-    "Explanation",
-    "Measure",
-    "Registered",
-    "Scorer",
-    "Step",
-    "all_measures",
-    "find_measure",
-    "find_seeded",
-]
+__all__ = ["MEASURES", "Measure", "Scorer", "all_measures", "find_measure", "find_seeded"]
 
 
-def all_measures() -> dict[str, Registered]:
+def all_measures() -> dict[str, Entry[Measure]]:
     """Return every registered measure by name."""
-    _load_all()
-    return dict(sorted(registered().items()))
-
-
-@cache
-def _load_all() -> None:
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    return MEASURES.entries()
 
 
 def find_measure(measure: str | Measure | type[Measure], /, **parameters: Any) -> Measure:
@@ -47,20 +30,15 @@ def find_measure(measure: str | Measure | type[Measure], /, **parameters: Any) -
     UDS(beta=10, scale='range', order='entropy', regularize=True)
 
     """
-    known = all_measures()
-    if isinstance(measure, str):
-        measure = measure.strip().lower().replace("_", "-")
     if isinstance(measure, type) and issubclass(measure, Measure):
         measure = measure()
-    if isinstance(measure, Measure):
-        return measure.with_parameters(parameters)
-    if not isinstance(measure, str) or measure not in known:
-        raise errors.unknown_measure(measure, list(known))
-    return known[measure].make(parameters)
+    if not isinstance(measure, Measure):
+        measure = MEASURES.entry(measure).make()
+    return measure.with_parameters(parameters)
 
 
 def find_seeded(measure: str | Measure, seed: int, /, **parameters: Any) -> Measure:
-    """Return the same; if it is given by its name and draws anything, with this seed for that.
+    """Return the same; a randomised measure given by name gets this seed.
 
     Examples
     --------

@@ -1,5 +1,17 @@
-"""What is computed once per column and used by everything after."""
+"""Columns sorted once, and data that estimators derive from them."""
 
-from covary.prepare.prepared import MOST_BINS, Bins, Prepared, prepare, prepare_toward
+from covary.prepare.derived import Derived, Moves, Need, move_entries, move_orders
+from covary.prepare.prepared import Prepared, prepare, prepare_with_target
+from covary.prepare.ranks import Ranks
 
-__all__ = ["MOST_BINS", "Bins", "Prepared", "prepare", "prepare_toward"]
+__all__ = [
+    "Derived",
+    "Moves",
+    "Need",
+    "Prepared",
+    "Ranks",
+    "move_entries",
+    "move_orders",
+    "prepare",
+    "prepare_with_target",
+]

@@ -1,1 +1,1 @@
-"""Figures of what a search found."""
+"""The report: one HTML page with the results of a search, and figures of its sets."""

@@ -1,35 +1,30 @@
-"""What a report says, gathered before anything is written."""
+"""The content of a report: texts, tables and figures, before any HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from covary.names import printable, shown
-from covary.report.figures.style import Spec, label
-from covary.report.plots import SearchFigures, SetFigures
-from covary.report.searched import Searched
+from covary.array_types import OnStage
+from covary.formatting import printable, short_number
+from covary.plots.figures.style import Spec, shown_label
+from covary.plots.search_figures import SearchFigures
+from covary.plots.set_figures import SetFigures
+from covary.plots.source import FigureSource
+from covary.report.findings import (
+    ExplainedColumn,
+    Finding,
+    joined_labels,
+    list_findings,
+    significance_note,
+)
+from covary.report.settings import Setting, list_settings
+from covary.results import ADDS_NOTHING, SearchResult, Subspace
 
-if TYPE_CHECKING:
-    from covary.results import SearchResult, Subspace
-
-OnStage = Callable[[str, int, int], None]
-
-MOST_CARDS = 100
-HEADLINES = 5
-SURE = 0.05
-
-
-class Headline(NamedTuple):
-    """A finding in a sentence, and the rank of the set that it is about."""
-
-    sentence: str
-    rank: int
+MAX_CARDS = 100
 
 
-class Line(NamedTuple):
-    """One set in the list of all that were found."""
+class ListedSet(NamedTuple):
+    """One line of the list of sets."""
 
     rank: int
     score: str
@@ -39,27 +34,21 @@ class Line(NamedTuple):
     has_card: bool
 
 
-class Explained(NamedTuple):
-    """How much of a column is explained, by what, and how.
-
-    ``from_missing`` is how many of its rows lack what explains it, if that is most of them.
-    """
-
-    target: str
-    by: str
-    several: bool
-    share: float
-    details: str
-    from_missing: int = 0
-
-
 class Card(NamedTuple):
-    """One set, with what explains what in it, and its figures by their names."""
+    """The section of one set.
+
+    Parameters
+    ----------
+    numbers : names and values of score and p-values
+    explained : one entry per explained column
+    figure, null : the names of its figures; ``null`` is empty if the set was not tested
+    axes : field and label of the columns whose rows can be marked
+    """
 
     rank: int
     title: str
     numbers: tuple[tuple[str, str], ...]
-    explained: tuple[Explained, ...]
+    explained: tuple[ExplainedColumn, ...]
     remark: str
     note: str
     figure: str
@@ -67,109 +56,135 @@ class Card(NamedTuple):
     axes: tuple[tuple[str, str], ...]
 
 
-class Content(NamedTuple):
-    """Everything that is on the page.
+class ReportContent(NamedTuple):
+    """The content of a report.
 
     Parameters
     ----------
-    figures : by name, as Vega-Lite has them; those of rows draw them from ``points``
-    points : by field, the cells of all rows that are drawn
+    title : the heading of the page
+    settings : names and values about the table, the search and the tests
+    warning : a sentence if the search or its tests are incomplete, else empty
+    findings : sentences about the best sets
+    significance : a sentence about the significance of the findings
+    sets : the list of sets
+    tested, marked, explains, has_target : whether there are p-values, remarks, explaining columns
+        and a target
+    meanings : sentences that define the p-values
+    cards : one section per set
+    figures : Vega-Lite data by name; scatter plots take their rows from ``points``
+    points : by field, the values of all drawn rows
     """
 
     title: str
-    facts: tuple[tuple[str, str], ...]
+    settings: tuple[Setting, ...]
     warning: str
-    headlines: tuple[Headline, ...]
-    chance: str
-    lines: tuple[Line, ...]
+    findings: tuple[Finding, ...]
+    significance: str
+    sets: tuple[ListedSet, ...]
     tested: bool
     marked: bool
-    arrows: bool
+    explains: bool
+    has_target: bool
     meanings: tuple[str, ...]
     cards: tuple[Card, ...]
     figures: dict[str, Spec]
     points: dict[str, list[Any]]
 
 
-def gather(
+def gather_content(
     result: SearchResult,
-    searched: Searched,
-    version: str,
+    source: FigureSource,
     title: str,
     *,
     with_rows: bool = True,
     on_progress: OnStage | None = None,
-) -> Content:
-    """Return what a report on a search says; without rows, no cell of the table is in it."""
+) -> ReportContent:
+    """Return the content of the report of a search.
 
-    def tell(done: int, total: int) -> None:
+    Parameters
+    ----------
+    result : the result of the search
+    source : the data of its figures
+    title : the heading of the page
+    with_rows : whether the report may contain values of the table
+    on_progress : is called with the stage ("pairs" or "figures"), the amount done and the total
+    """
+
+    def on_pairs(done: int, total: int) -> None:
         if on_progress is not None:
             on_progress("pairs", done, total)
 
-    whole = SearchFigures(searched, tell)
-    figures = {"heatmap": whole.heatmap()}
+    search_figures = SearchFigures(source, on_pairs)
+    figures = {"heatmap": search_figures.heatmap()}
     cards = []
-    for rank, subspace in enumerate(result[:MOST_CARDS], start=1):
-        of_set = SetFigures(searched, searched.sets[rank - 1])
-        figures[f"set{rank}"] = of_set.projections() if with_rows else of_set.counts()
-        null = of_set.null_distribution()
+    for rank, subspace in enumerate(result[:MAX_CARDS], start=1):
+        set_figures = SetFigures(source, source.record.sets[rank - 1])
+        figures[f"set{rank}"] = set_figures.projections() if with_rows else set_figures.counts()
+        null = set_figures.null_distribution()
         if null is not None:
             figures[f"null{rank}"] = null
-        cards.append(_card(rank, subspace, result, of_set, with_rows, null is not None))
+        cards.append(_card(rank, subspace, result, set_figures, with_rows, null is not None))
         if on_progress is not None:
-            on_progress("figures", rank, min(len(result), MOST_CARDS))
-    graph = whole.graph()
+            on_progress("figures", rank, min(len(result), MAX_CARDS))
+    graph = search_figures.graph()
     if graph is not None:
         figures["graph"] = graph
-    headlines = tuple(_headlines(result, cards))
-    return Content(
+    findings = tuple(list_findings(result, [card.explained for card in cards]))
+    return ReportContent(
         title=printable(title),
-        facts=_facts(result, searched, version),
+        settings=list_settings(result, source.record),
         warning=result.unfinished(),
-        headlines=headlines,
-        chance=_chance(result, headlines),
-        lines=tuple(_line(rank, each) for rank, each in enumerate(result, start=1)),
+        findings=findings,
+        significance=significance_note(result, findings),
+        sets=tuple(_listed(rank, each) for rank, each in enumerate(result, start=1)),
         tested=result.tests is not None,
         marked=any(subspace.adds_nothing for subspace in result),
-        arrows=searched.measure.explains,
+        explains=source.record.measure.explains,
+        has_target=result.target is not None,
         meanings=tuple(result.explained()),
         cards=tuple(cards),
         figures=figures,
-        points=_shared_points(figures),
+        points=_take_points(figures),
     )
 
 
-def _shared_points(figures: dict[str, Spec]) -> dict[str, list[Any]]:
-    """Take the points out of all figures, where most stand many times; leave which rows."""
+def _take_points(figures: dict[str, Spec]) -> dict[str, list[Any]]:
+    """Move the points of all scatter plots into one table; return it.
+
+    Most rows occur in many figures. Each figure keeps only the positions of its rows.
+    """
     rows: dict[int, Spec] = {}
-    drawn = {
+    points_by_figure = {
         name: figure.pop("data")["values"]
         for name, figure in figures.items()
         if "concat" in figure and "data" in figure
     }
-    for points in drawn.values():
+    for points in points_by_figure.values():
         for point in points:
             rows.setdefault(point["row"], {}).update(point)
-    place = {row: at for at, row in enumerate(rows)}
-    for name, points in drawn.items():
+    position = {row: at for at, row in enumerate(rows)}
+    for name, points in points_by_figure.items():
         fields = list(points[0]) if points else []
-        figures[name]["usermeta"] = {"fields": fields, "rows": [place[p["row"]] for p in points]}
+        figures[name]["usermeta"] = {
+            "fields": fields,
+            "rows": [position[point["row"]] for point in points],
+        }
     fields = list(dict.fromkeys(field for row in rows.values() for field in row))
     return {field: [row.get(field) for row in rows.values()] for field in fields}
 
 
-def _line(rank: int, subspace: Subspace) -> Line:
-    return Line(
+def _listed(rank: int, subspace: Subspace) -> ListedSet:
+    return ListedSet(
         rank,
-        shown(subspace.score),
-        tuple("-" if p is None else shown(p) for p in _tested(subspace)),
-        tuple(label(column) for column in subspace.columns),
-        "adds nothing to its parts" if subspace.adds_nothing else "",
-        rank <= MOST_CARDS,
+        short_number(subspace.score),
+        tuple("-" if p is None else short_number(p) for p in _pvalues(subspace)),
+        tuple(shown_label(column) for column in subspace.columns),
+        ADDS_NOTHING if subspace.adds_nothing else "",
+        rank <= MAX_CARDS,
     )
 
 
-def _tested(subspace: Subspace) -> tuple[float | None, ...]:
+def _pvalues(subspace: Subspace) -> tuple[float | None, ...]:
     return (subspace.pvalue, subspace.qvalue, subspace.family_pvalue)
 
 
@@ -177,157 +192,50 @@ def _card(
     rank: int,
     subspace: Subspace,
     result: SearchResult,
-    of_set: SetFigures,
+    set_figures: SetFigures,
     with_rows: bool,
     tested: bool,
 ) -> Card:
-    numbers = [(result.measure, shown(subspace.score))]
-    for name, value in zip(("p", "q", "family p"), _tested(subspace), strict=True):
+    numbers = [(result.measure, short_number(subspace.score))]
+    for name, value in zip(("p", "q", "family-wise p"), _pvalues(subspace), strict=True):
         if value is not None:
-            numbers.append((name, shown(value)))
+            numbers.append((name, short_number(value)))
     remark = ""
     if subspace.adds_nothing:
-        remark = "Adds nothing to its parts: it may score high only because of what is in it."
+        remark = f"This set {ADDS_NOTHING}: its score may come from a subset alone."
     return Card(
         rank=rank,
-        title=", ".join(label(column) for column in subspace.columns),
+        title=", ".join(shown_label(column) for column in subspace.columns),
         numbers=tuple(numbers),
-        explained=tuple(_explained(subspace, result, of_set, with_rows)),
+        explained=tuple(_explained_columns(subspace, result, set_figures, with_rows)),
         remark=remark,
-        note=(of_set.drawn() if with_rows else of_set.counted()) + of_set.undrawn(),
+        note=set_figures.note_on_rows() if with_rows else set_figures.note_on_counts(),
         figure=f"set{rank}",
         null=f"null{rank}" if tested else "",
-        axes=tuple(of_set.numeric_axes()) if with_rows else (),
+        axes=tuple(set_figures.numeric_axes()) if with_rows else (),
     )
 
 
-def _explained(
-    subspace: Subspace, result: SearchResult, of_set: SetFigures, with_rows: bool
-) -> list[Explained]:
-    """Return what is explained by what; with a target, what it is the others explain of it."""
+def _explained_columns(
+    subspace: Subspace, result: SearchResult, set_figures: SetFigures, with_rows: bool
+) -> list[ExplainedColumn]:
+    """Return the explained columns of a set; in a search with a target, only the target."""
     if result.target is not None:
         others = [column for column in subspace.columns if column != result.target]
         if not 0.0 < subspace.score <= 1.0:
             return []
+        target = shown_label(result.target)
         return [
-            Explained(label(result.target), _all_of(others), len(others) > 1, subspace.score, "")
+            ExplainedColumn(target, joined_labels(others), len(others) > 1, subspace.score, "")
         ]
     return [
-        Explained(
-            label(step.target),
-            _all_of(step.by),
+        ExplainedColumn(
+            shown_label(step.target),
+            joined_labels(step.by),
             len(step.by) > 1,
             step.explained,
             step.details(),
-            of_set.rows_from_missing(step),
+            set_figures.rows_without_explanation(step),
         )
-        for step in of_set.steps(coarse=not with_rows)
+        for step in set_figures.steps(coarse=not with_rows)
     ]
-
-
-def _all_of(names: Sequence[Any]) -> str:
-    *most, last = (label(name) for name in names)
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def _headlines(result: SearchResult, cards: Sequence[Card]) -> list[Headline]:
-    """Return the findings in plain sentences, one for each of the first sets that count."""
-    headlines: list[Headline] = []
-    told: set[tuple[str, str]] = set()
-    for subspace, card in zip(result, cards, strict=False):
-        if subspace.adds_nothing or subspace.score <= 0:
-            continue
-        if subspace.family_pvalue is not None and subspace.family_pvalue > SURE:
-            continue
-        news = [each for each in card.explained if (each.by, each.target) not in told]
-        if news:
-            best = max(news, key=lambda explained: explained.share)
-            told.add((best.by, best.target))
-            explain = "explain" if best.several else "explains"
-            sentence = f"{best.by} {explain} {best.share:.0%} of {best.target}"
-            if best.from_missing:
-                sentence += f", counting {best.from_missing:,} rows in which {best.by} "
-                sentence += "are missing" if best.several else "is missing"
-            headlines.append(Headline(sentence, card.rank))
-        elif not card.explained:
-            sentence = f"{card.title} vary together ({result.measure} = {shown(subspace.score)})"
-            headlines.append(Headline(sentence, card.rank))
-        if len(headlines) == HEADLINES:
-            break
-    return headlines
-
-
-def _chance(result: SearchResult, headlines: Sequence[Headline]) -> str:
-    """Return in a sentence how likely such findings are in a table with nothing to find."""
-    if result.scored == 0:
-        return "No set was scored."
-    if not headlines and result.tests is None:
-        return "No set scores above 0."
-    if not headlines:
-        return "Nothing was found that chance alone could not have done."
-    pvalues = [result[headline.rank - 1].family_pvalue for headline in headlines]
-    known = [pvalue for pvalue in pvalues if pvalue is not None]
-    if len(known) < len(pvalues):
-        how = "Not tested" if result.tests is None else "Not tested to the end"
-        return f"{how}: any of these could be chance."
-    return (
-        f"In a table with nothing to find, a search like this one finds as much with p = "
-        f"{shown(max(known))}{' or less' if len(known) > 1 else ''}."
-    )
-
-
-def _facts(result: SearchResult, searched: Searched, version: str) -> tuple[tuple[str, str], ...]:
-    table = searched.prepared.table
-    parameters = result.parameters
-    measured = ", ".join(f"{k}={v}" for k, v in parameters["measure_parameters"].items())
-    chosen = ", ".join(f"{k}={v}" for k, v in parameters["strategy_parameters"].items())
-    facts = [
-        ("Table", f"{result.rows:,} rows, {len(searched.labels):,} columns used"),
-        ("Measure", f"{result.measure} ({measured or 'no parameters'})"),
-        ("Search", f"{result.strategy} ({chosen}), {result.scored:,} sets scored"),
-    ]
-    if table.left_out:
-        kinds = [f"{label(name)} ({kind})" for name, kind in table.kinds_left_out()]
-        facts.append(("Left out", "; ".join(kinds)))
-    constant = [
-        searched.labels[at] for at, varies in enumerate(searched.prepared.varies) if not varies
-    ]
-    if constant:
-        facts.append(("Never vary", ", ".join(label(name) for name in constant)))
-    if result.target is not None:
-        facts.append(("Target", label(result.target)))
-    for name, meaning in (
-        ("prune", "sets whose superset scores as high"),
-        ("sift", "sets that add nothing to their parts"),
-    ):
-        if parameters[name]:
-            facts.append(("Not listed", meaning))
-    if result.tests is not None:
-        tests = result.tests
-        facts.append(
-            (
-                "Tests",
-                f"up to {tests.permutations:,} permutations a set, {tests.searches:,} shuffled "
-                f"tables searched, seed {tests.seed}",
-            )
-        )
-        corrections = (
-            "q for all sets that were scored (Benjamini-Hochberg), family p for the whole search "
-            "(Westfall-Young)"
-        )
-        facts.append(("Corrected", corrections if tests.complete else "not yet"))
-    else:
-        facts.append(("Tests", "none: any of these sets could be chance (permutations=999)"))
-    if searched.started is not None:
-        when = f"{searched.started:%Y-%m-%d %H:%M} UTC"
-        if searched.finished is not None:
-            when += f", in {_duration((searched.finished - searched.started).total_seconds())}"
-        facts.append(("Searched", when))
-    facts.append(("Written", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC by covary {version}"))
-    return tuple(facts)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -21,12 +21,12 @@
       text: { color: text },
     };
   };
-  // The rows of all figures stand on the page once; each figure takes its own.
+  // The page contains each row once; each figure selects its rows.
   const withRows = (figure) => {
     if (!figure.usermeta) return figure;
     const { fields, rows } = figure.usermeta;
-    const own = rows.map((row) => Object.fromEntries(fields.map((field) => [field, points[field][row]])));
-    return { ...figure, usermeta: undefined, data: { values: own } };
+    const values = rows.map((row) => Object.fromEntries(fields.map((field) => [field, points[field][row]])));
+    return { ...figure, usermeta: undefined, data: { values } };
   };
   const withHalo = (figure) => {
     for (const { mark } of figure.layer ?? []) {
@@ -34,26 +34,28 @@
     }
     return figure;
   };
-  const height = ({ concat, columns, height: own }) =>
-    concat ? Math.ceil(concat.length / columns) * (concat[0].height + 85) : own + 48;
-  // Names and cells are text, whatever they are called: no picture, no heading, no link.
+  // An estimate that reserves space until the figure is drawn.
+  const estimatedHeight = ({ concat, columns, height }) =>
+    concat ? Math.ceil(concat.length / columns) * (concat[0].height + 85) : height + 48;
+  // Show names and values only as text: by default a tooltip may contain pictures and links.
   const formatTooltip = (value, text) => {
     const line = ([name, cell]) => `<tr><td class="key">${text(name)}</td><td class="value">${text(cell)}</td></tr>`;
     return `<table>${Object.entries(value).map(line).join("")}</table>`;
   };
-  // Figures above it are drawn when one comes near: what a link led to shall stay where it is.
-  let goal = null;
-  const stay = () => goal?.scrollIntoView({ behavior: "instant" });
-  const follow = () => {
-    goal = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
-    stay();
+  // A figure is drawn when it is near the window. This moves everything below it, so the page
+  // scrolls back to the target of the last link until the user scrolls.
+  let linkTarget = null;
+  const scrollToTarget = () => linkTarget?.scrollIntoView({ behavior: "instant" });
+  const followLink = () => {
+    linkTarget = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
+    scrollToTarget();
   };
-  window.addEventListener("hashchange", follow);
+  window.addEventListener("hashchange", followLink);
   document.addEventListener("click", (event) => {
-    if (event.target.closest('a[href^="#"]')) setTimeout(follow);
+    if (event.target.closest('a[href^="#"]')) setTimeout(followLink);
   });
-  for (const leaves of ["wheel", "touchmove", "keydown", "mousedown"]) {
-    window.addEventListener(leaves, () => { goal = null; }, { passive: true });
+  for (const name of ["wheel", "touchmove", "keydown", "mousedown"]) {
+    window.addEventListener(name, () => { linkTarget = null; }, { passive: true });
   }
   const drawn = new Map();
   const draw = (place) => {
@@ -62,22 +64,22 @@
     const view = vegaEmbed(place, figure, options).then((result) => {
       place.dataset.drawn = dark() ? "dark" : "light";
       place.style.minHeight = "";
-      stay();
+      scrollToTarget();
       return result.view;
     });
     drawn.set(place, view);
     const form = place.closest("section").querySelector("form.mark");
-    if (form && figure.concat) mark(form, view);
+    if (form && figure.concat) markRows(form, view);
   };
-  const near = new IntersectionObserver((entries) => {
+  const observer = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (entry.isIntersecting && !drawn.has(entry.target)) draw(entry.target);
     }
   }, { rootMargin: "600px" });
   const places = [...document.querySelectorAll("[data-figure]")];
   for (const place of places) {
-    place.style.minHeight = `${height(figures[place.dataset.figure])}px`;
-    near.observe(place);
+    place.style.minHeight = `${estimatedHeight(figures[place.dataset.figure])}px`;
+    observer.observe(place);
   }
 
   // ---------------------------------------------------------------- marking rows without a mouse
@@ -85,13 +87,13 @@
   const figureOf = (form) => form.closest("section").querySelector("[data-figure]");
   const quarter = (field, rows, part) => {
     const values = rows.map((row) => points[field][row]).filter((value) => value !== null).sort((a, b) => a - b);
-    // Equal values are in one quarter, that of the first of them.
+    // Equal values belong to one quarter: the quarter of the first of them.
     const first = new Map();
     values.forEach((value, at) => first.has(value) || first.set(value, Math.floor((4 * at) / values.length)));
-    const own = [...first].filter(([, quarter]) => quarter === part).map(([value]) => value);
-    return own.length ? { field, low: own[0], high: own.at(-1) } : { field, low: 1, high: 0 };
+    const inside = [...first].filter(([, quarter]) => quarter === part).map(([value]) => value);
+    return inside.length ? { field, low: inside[0], high: inside.at(-1) } : { field, low: 1, high: 0 };
   };
-  const mark = (form, view) => {
+  const markRows = (form, view) => {
     const place = figureOf(form);
     const { part, field } = form.elements;
     const { rows } = figures[place.dataset.figure].usermeta;
@@ -102,23 +104,23 @@
       return value !== null && value >= chosen.low && value <= chosen.high;
     });
     form.querySelector("output").textContent = part.value === "" ? "" : `${inside.length} rows`;
-    view.then((known) => known.signal("mark", chosen).runAsync());
+    view.then((ready) => ready.signal("mark", chosen).runAsync());
   };
   for (const form of document.querySelectorAll("form.mark")) {
     form.addEventListener("input", () => {
       const place = figureOf(form);
-      if (drawn.has(place)) mark(form, drawn.get(place));
+      if (drawn.has(place)) markRows(form, drawn.get(place));
     });
   }
 
   // ---------------------------------------------------------------- theme
 
-  const wear = (isDark) => {
+  const setTheme = (isDark) => {
     root.classList.toggle("dark", isDark);
     button.setAttribute("aria-pressed", String(isDark));
     [...drawn.keys()].forEach(draw);
   };
-  // On paper everything is there, and on white.
+  // Print all figures, on white.
   window.addEventListener("beforeprint", () => {
     printing = true;
     places.forEach(draw);
@@ -127,10 +129,10 @@
     printing = false;
     if (dark()) places.forEach(draw);
   });
-  button.addEventListener("click", () => wear(!dark()));
-  if (window.matchMedia("(prefers-color-scheme: dark)").matches) wear(true);
+  button.addEventListener("click", () => setTheme(!dark()));
+  if (window.matchMedia("(prefers-color-scheme: dark)").matches) setTheme(true);
 
-  // ---------------------------------------------------------------- the list
+  // ---------------------------------------------------------------- list of sets
 
   const list = document.getElementById("list");
   const body = list.tBodies[0];
@@ -140,14 +142,14 @@
     return Number.isNaN(number) ? Number.POSITIVE_INFINITY : number;
   };
   list.tHead.addEventListener("click", (event) => {
-    const pressed = event.target.closest("button");
-    if (!pressed) return;
-    const head = pressed.closest("th");
-    const down = head.getAttribute("aria-sort") === "ascending";
+    const heading = event.target.closest("button");
+    if (!heading) return;
+    const cell = heading.closest("th");
+    const descending = cell.getAttribute("aria-sort") === "ascending";
     for (const other of list.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const key = pressed.dataset.key;
-    const sign = down ? -1 : 1;
+    cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
+    const key = heading.dataset.key;
+    const sign = descending ? -1 : 1;
     const rank = (a, b) => value(a, "rank") - value(b, "rank");
     rows.sort((a, b) => {
       const [one, other] = [value(a, key), value(b, key)];
@@ -158,24 +160,24 @@
   const form = document.getElementById("filter");
   const count = document.getElementById("count");
   const filter = () => {
-    const wanted = form.elements.column.value.trim().toLowerCase();
-    const size = Number.parseFloat(form.elements.size.value);
-    const adding = form.elements.adding?.checked;
-    const most = form.elements.p ? Number.parseFloat(form.elements.p.value) : Number.NaN;
-    let left = 0;
+    const part = form.elements.column.value.trim().toLowerCase();
+    const maxSize = Number.parseFloat(form.elements.size.value);
+    const hide = form.elements.hide?.checked;
+    const maxP = form.elements.p ? Number.parseFloat(form.elements.p.value) : Number.NaN;
+    let shown = 0;
     for (const row of rows) {
       const fits =
-        (!wanted || row.dataset.columns.toLowerCase().includes(wanted)) &&
-        !(value(row, "size") > size) &&
-        !(adding && "addsNothing" in row.dataset) &&
-        !(most >= 0 && value(row, "p") > most);
+        (!part || row.dataset.columns.toLowerCase().includes(part)) &&
+        !(value(row, "size") > maxSize) &&
+        !(hide && "addsNothing" in row.dataset) &&
+        !(maxP >= 0 && value(row, "p") > maxP);
       row.hidden = !fits;
-      left += fits;
+      shown += fits;
     }
-    count.textContent = `${left} of ${rows.length} sets`;
+    count.textContent = `${shown} of ${rows.length} sets`;
   };
   form.addEventListener("input", filter);
   for (const each of document.forms) each.addEventListener("submit", (event) => event.preventDefault());
   filter();
-  follow();
+  followLink();
 })();

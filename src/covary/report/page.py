@@ -1,4 +1,4 @@
-"""One HTML page that opens offline: everything that it needs is in it."""
+"""The HTML page of a report: one file that opens without a network."""
 
 from __future__ import annotations
 
@@ -9,62 +9,67 @@ from importlib import resources
 from typing import Any
 
 from covary import errors
-from covary.report.content import Content
-from covary.table import whole_file
+from covary.report.content import ReportContent
+from covary.table import atomic_file
 
 
 def check_page(path: str | os.PathLike[str], *sources: str | os.PathLike[str] | None) -> None:
-    """Refuse a page that cannot be written, or that would take the place of what it is about.
+    """Raise an error if the page cannot be written, or would overwrite one of its sources.
 
-    Before anything is computed: the page comes last.
+    Call it before the search: the page is written last.
+
+    Parameters
+    ----------
+    path : the page
+    sources : files that the report is made from, such as the table and the run file
     """
     if any(importlib.util.find_spec(name) is None for name in ("jinja2", "vl_convert")):
         raise errors.no_report()
-    whole = os.path.realpath(path)
-    if os.path.isdir(whole):
+    real_path = os.path.realpath(path)
+    if os.path.isdir(real_path):
         raise errors.unwritable(path, "it is a folder")
-    if not os.path.isdir(os.path.dirname(whole)):
+    if not os.path.isdir(os.path.dirname(real_path)):
         raise errors.unwritable(path, "there is no such folder")
     for source in sources:
-        if source is not None and os.path.realpath(source) == whole:
+        if source is not None and os.path.realpath(source) == real_path:
             raise errors.would_overwrite(path)
     if os.path.splitext(path)[1].lower() not in ("", ".html", ".htm"):
         raise errors.no_html_name(path)
 
 
-def render(content: Content) -> str:
-    """Return the page."""
+def render_page(content: ReportContent) -> str:
+    """Return the page as HTML."""
     try:
         import jinja2
         import vl_convert
     except ImportError:
         raise errors.no_report() from None
-    here = resources.files("covary.report")
+    folder = resources.files("covary.report")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((here / "page.html").read_text(encoding="utf-8"))
+    template = environment.from_string((folder / "page.html").read_text(encoding="utf-8"))
     return template.render(
         content=content,
-        style=_raw((here / "page.css").read_text(encoding="utf-8")),
-        script=_raw((here / "page.js").read_text(encoding="utf-8")),
-        library=_raw(vl_convert.javascript_bundle()),  # type: ignore[call-arg]
-        data=_raw(_json({"figures": content.figures, "points": content.points})),
+        style=_trusted((folder / "page.css").read_text(encoding="utf-8")),
+        script=_trusted((folder / "page.js").read_text(encoding="utf-8")),
+        library=_trusted(vl_convert.javascript_bundle()),  # type: ignore[call-arg]
+        data=_trusted(_json({"figures": content.figures, "points": content.points})),
     )
 
 
 def _json(data: Any) -> str:
-    """Return data that no text in it can end early."""
+    """Return data as JSON without "<": no text in it can end the script element."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 
-def write(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a page, whole or not at all."""
-    with whole_file(path) as file:
+def write_page(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a page completely or not at all."""
+    with atomic_file(path) as file:
         file.write(text.encode())
 
 
-def _raw(code: str) -> Any:
-    """Return code of our own, which no sequence in it may end early."""
+def _trusted(code: str) -> Any:
+    """Return our own code unescaped; nothing in it can end the script element."""
     from markupsafe import Markup
 
     return Markup(code.replace("</script", "<\\/script"))  # noqa: S704

@@ -1,5 +1,6 @@
-"""The run file: all that a search has done so far, and what it takes to go on."""
+"""The run file keeps every score of a search, so that the search can be resumed."""
 
-from covary.runs.file import Description, RunFile
+from covary.runs.comparison import RunDescription
+from covary.runs.file import RunFile
 
-__all__ = ["Description", "RunFile"]
+__all__ = ["RunDescription", "RunFile"]

@@ -1,3 +1,1 @@
-"""Could it be chance? Permutation tests, when to stop them, and what a whole search is worth."""
-
-from __future__ import annotations
+"""Significance: permutation tests, early stopping, corrections and increment tests."""

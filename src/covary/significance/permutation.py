@@ -1,171 +1,165 @@
-"""Permutation tests of one set of columns, or of many on the same permuted tables."""
+"""Permutation tests of one set of columns, or of many sets on the same permuted tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from covary.array_types import Booleans, Columns, Floats, OnProgress
+from covary.engines import RunTasks
 from covary.measures import Measure
 from covary.prepare import Prepared
-from covary.significance.arrangements import Moves
-from covary.significance.stopping import FEWEST, Stopping
+from covary.significance.nulls import Arrangements
+from covary.significance.stopping import MIN_PERMUTATIONS, Stopping
+from covary.tolerance import at_least
 
-Floats = npt.NDArray[np.float64]
-Run = Callable[[Callable[[Any, Any], Any], Any], Any]
-
-# Values that are closer than this, relatively, are equal: rounding must not decide.
-EQUAL = 1e-9
+# Stores the numbers of permutations, the sets, and their evidence.
+StoreEvidence = Callable[[list[int], tuple[int, ...], Floats], None]
 
 
-def at_least(null: Floats, observed: Any) -> npt.NDArray[np.bool_]:
-    """Return which values are at least as high as what was observed, but for rounding."""
-    return np.asarray(null >= observed - EQUAL * np.maximum(np.abs(observed), 1.0))
-
-
-class Arrangements(Protocol):
-    """Ways to move the values of columns, by number."""
-
-    def moves(self, number: int) -> Moves:
-        """Return where the values of each row go."""
-
-
-class Job(NamedTuple):
-    """What every task needs.
+class PermutationTest(NamedTuple):
+    """What every task needs to compute the evidence of sets on permuted tables.
 
     Parameters
     ----------
-    target : the column that is tested against the others, in all sets; or None, if all columns of
-        a set are tested for independence of each other
+    target : the column whose independence of the others is tested, in all sets; None if the
+        independence of all columns of a set is tested
     """
 
     measure: Measure
     prepared: Prepared
-    sets: tuple[tuple[int, ...], ...]
+    sets: tuple[Columns, ...]
     target: int | None
     arrangements: Arrangements
 
     def observed(self) -> Floats:
-        """Return the evidence of the sets as they are."""
+        """Return the evidence of the sets in the table itself."""
         return self.measure.evidence_sets(self.prepared, self.sets, self.target)
 
 
 class Permutation(NamedTuple):
-    """One permuted table, and which sets are looked at in it."""
+    """One permuted table, and the sets whose evidence is computed on it."""
 
     number: int
-    live: tuple[int, ...]
+    sets: tuple[int, ...]
 
 
-def evidence_permuted(job: Job, permutations: Sequence[Permutation]) -> Floats:
-    """Return the evidence of the sets that are looked at, one line per permutation: a task."""
-    sets = [job.sets[at] for at in permutations[0].live]
-    moves = [job.arrangements.moves(each.number) for each in permutations]
-    return job.measure.evidence_moved(job.prepared, sets, moves, job.target)
+def evidence_permuted(test: PermutationTest, permutations: Sequence[Permutation]) -> Floats:
+    """Return the evidence of sets, one line per permutation: a task."""
+    sets = [test.sets[at] for at in permutations[0].sets]
+    moves = [test.arrangements.moves(each.number) for each in permutations]
+    return test.measure.evidence_moved(test.prepared, sets, moves, test.target)
 
 
-class Tested(NamedTuple):
-    """The p-value of a set, its evidence, and that of the permutations that it comes from."""
+class PermutationResult(NamedTuple):
+    """The p-value of a set, its evidence, and its null distribution."""
 
     pvalue: float
     observed: float
     null: Floats
 
 
-class Null:
-    """The evidence of sets on permuted tables, computed as long as it has something to tell.
+class NullDistribution:
+    """The evidence of sets on permuted tables. A set is dropped when its p-value is decided.
 
     Parameters
     ----------
     observed : the evidence of each set
-    most : permutations
-    stopping : when to stop before; None to stop at the last
-    known : the first permutations that were computed before, NaN where not; one line each
+    maximum : the maximum number of permutations
+    stopping : the rule to stop early; None to use all permutations
+    stored : the evidence that was computed before, one line per permutation, NaN where missing
     """
 
     def __init__(
         self,
         observed: Floats,
-        most: int,
+        maximum: int,
         stopping: Stopping | None = None,
-        known: Floats | None = None,
+        stored: Floats | None = None,
     ) -> None:
         self.observed = observed
-        self.most = most
+        self.maximum = maximum
         self.stopping = stopping
-        self.values = np.empty((0, observed.size)) if known is None else known
-        self.ends: list[int | None] = [None if most > 0 else 0] * observed.size
-        self.looked = 0  # so many permutations have been looked at
-        self.computed = 0  # so many values are known: some for each permutation
+        self.values = np.empty((0, observed.size)) if stored is None else stored
+        # The number of permutations after which each set is decided; None if it is not.
+        self.stopped_at: list[int | None] = [None if maximum > 0 else 0] * observed.size
+        self.n_permutations = 0  # that all undecided sets have
+        self.n_values = 0  # of all sets and permutations, for progress
 
     @property
-    def live(self) -> tuple[int, ...]:
+    def undecided(self) -> tuple[int, ...]:
         """The sets that need more permutations."""
-        return tuple(at for at, end in enumerate(self.ends) if end is None)
+        return tuple(at for at, end in enumerate(self.stopped_at) if end is None)
 
     def grow(
         self,
-        run: Run,
-        save: Callable[[list[int], tuple[int, ...], Floats], None] | None = None,
-        tell: Callable[[int, int], None] | None = None,
+        run: RunTasks,
+        store: StoreEvidence | None = None,
+        on_progress: OnProgress | None = None,
     ) -> None:
-        """Permute until every set has seen enough.
+        """Permute until every set is decided.
 
         Parameters
         ----------
-        run : an engine's, with a `Job` as what is shared
-        save : told the numbers of permutations, the sets, and their evidence
-        tell : told how many permutations of sets are done, of how many at most
-
+        run : runs tasks on an engine whose session has the `PermutationTest`
+        store : stores new values
+        on_progress : called with the number of values computed and the maximum
         """
-        while self.live and self.looked < self.most:
-            last = self.most
+        while self.undecided and self.n_permutations < self.maximum:
+            last = self.maximum
             if self.stopping is not None:
-                last = min(last, max(2 * self.looked, FEWEST))
-            self._compute(last, run, save, tell)
-            self.looked = last
-            for at in self.live:
-                self.ends[at] = self._end(at)
+                last = min(last, max(2 * self.n_permutations, MIN_PERMUTATIONS))
+            self._compute(last, run, store, on_progress)
+            self.n_permutations = last
+            for at in self.undecided:
+                self.stopped_at[at] = self._stop(at)
 
-    def _compute(self, last: int, run: Run, save: Any, tell: Any) -> None:
-        live = self.live
+    def _compute(
+        self,
+        last: int,
+        run: RunTasks,
+        store: StoreEvidence | None,
+        on_progress: OnProgress | None,
+    ) -> None:
+        sets = self.undecided
+        first = self.n_permutations
         more = np.full((max(last - len(self.values), 0), self.observed.size), np.nan)
         self.values = np.concatenate([self.values, more])
-        block = self.values[self.looked : last, live]
-        missing = (np.flatnonzero(np.isnan(block).any(axis=1)) + self.looked).tolist()
-        items = [Permutation(number, live) for number in missing]
-        at_most = self.computed + len(live) * (self.most - self.looked)
-        self.computed += len(live) * (last - self.looked - len(items))
-        for first, lines in run(evidence_permuted, items):
-            numbers = missing[first : first + len(lines)]
-            self.values[np.ix_(numbers, live)] = lines
-            self.computed += lines.size
-            if save is not None:
-                save(numbers, live, lines)
-            if tell is not None:
-                tell(self.computed, at_most)
+        block = self.values[first:last, sets]
+        missing = (np.flatnonzero(np.isnan(block).any(axis=1)) + first).tolist()
+        items = [Permutation(number, sets) for number in missing]
+        total = self.n_values + len(sets) * (self.maximum - first)
+        self.n_values += len(sets) * (last - first - len(items))
+        for start, lines in run(evidence_permuted, items):
+            numbers = missing[start : start + len(lines)]
+            self.values[np.ix_(numbers, sets)] = lines
+            self.n_values += lines.size
+            if store is not None:
+                store(numbers, sets, lines)
+            if on_progress is not None:
+                on_progress(self.n_values, total)
 
-    def _end(self, at: int) -> int | None:
-        """Return after how many permutations a set has seen enough, or None."""
+    def _stop(self, at: int) -> int | None:
+        """Return the number of permutations after which a set is decided, or None."""
         if self.stopping is None:
-            return self.looked if self.looked == self.most else None
-        return self.stopping.stops(np.cumsum(self._beaten(at, self.looked)))
+            return self.n_permutations if self.n_permutations == self.maximum else None
+        return self.stopping.stops(np.cumsum(self._exceeding(at, self.n_permutations)))
 
-    def _beaten(self, at: int, end: int) -> npt.NDArray[np.bool_]:
+    def _exceeding(self, at: int, end: int) -> Booleans:
         return at_least(self.values[:end, at], self.observed[at])
 
-    def tested(self, at: int) -> Tested | None:
-        """Return the result of a set, a rough one if it needs more; None if nothing is known."""
-        end = self.ends[at]
-        looked = self.looked if end is None else end
-        if looked == 0 and self.most > 0:
+    def result(self, at: int) -> PermutationResult | None:
+        """Return the result of a set, a rough one if it is undecided; None without any value."""
+        end = self.stopped_at[at]
+        used = self.n_permutations if end is None else end
+        if used == 0 and self.maximum > 0:
             return None
-        count = int(self._beaten(at, looked).sum())
-        null = self.values[:looked, at].copy()
+        count = int(self._exceeding(at, used).sum())
+        null = self.values[:used, at].copy()
         if self.stopping is None or end is None:
-            pvalue = (1 + count) / (1 + looked)
+            pvalue = (1 + count) / (1 + used)
         else:
             pvalue = self.stopping.pvalue(end, count)
-        return Tested(pvalue, float(self.observed[at]), null)
+        return PermutationResult(pvalue, float(self.observed[at]), null)

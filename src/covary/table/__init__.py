@@ -1,18 +1,18 @@
-"""Tables in: a file, a frame or an array becomes a `Table` of float columns."""
+"""Read a file, a frame or an array as a `Table` of float columns, and write tables."""
 
-from covary.table.intake import read_table
-from covary.table.labels import as_frame, kind_of_frame, label_matrix, labels_of, write_table
+from covary.table.atomic import atomic_file
+from covary.table.output import as_frame, kind_of_frame, label_matrix, labels_of, write_table
+from covary.table.read import read_table
 from covary.table.table import Column, Table
-from covary.table.whole import whole_file
 
 __all__ = [
     "Column",
     "Table",
     "as_frame",
+    "atomic_file",
     "kind_of_frame",
     "label_matrix",
     "labels_of",
     "read_table",
-    "whole_file",
     "write_table",
 ]

@@ -1,4 +1,4 @@
-"""NumPy arrays as columns."""
+"""Convert NumPy arrays to columns."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from covary import errors
+from covary.array_types import AnyArray, Booleans, Floats
 from covary.table.table import Column
 
 _LARGEST_EXACT = 2**53
-_WORDS_LOOKED_AT = 1000
+_SAMPLE_CELLS = 1000
 
 
-def array_column(
-    values: npt.NDArray[Any], name: str, kind: str = "", zone: str = ""
-) -> Column | str:
-    """Return one-dimensional values as a column, or in words what it is that cannot be used.
+def array_column(values: AnyArray, name: str, kind: str = "", zone: str = "") -> Column | str:
+    """Return a one-dimensional array as a column, or the reason why it cannot be used.
 
-    Doubles are not copied.
+    Arrays of doubles are not copied.
     """
     if isinstance(values, np.ma.MaskedArray):
         kind = kind or ("boolean" if values.dtype.kind == "b" else "")
@@ -33,7 +31,7 @@ def array_column(
         return Column(name, values, kind or "number")
     code = values.dtype.kind
     if code in "mM":
-        return _instants(values, name, zone)
+        return _date_column(values, name, zone)
     if code == "O":
         return _object_column(values, name)
     if code not in "fiub":
@@ -41,21 +39,21 @@ def array_column(
     if code in "iu" and values.dtype.itemsize == 8 and values.size:
         least, largest = int(values.min()), int(values.max())
         if max(-least, largest) > _LARGEST_EXACT:
-            return Column(name, _counted_from(values, least), origin=least)
+            return Column(name, _count_from(values, least), origin=least)
     with np.errstate(over="ignore"):
         numbers = np.asarray(values, dtype=np.float64)
     return Column(name, numbers, kind or ("boolean" if code == "b" else "number"))
 
 
 def text_reason(cells: Iterable[object]) -> str:
-    """Return "text", or the cell that makes text of what is a column of numbers otherwise."""
+    """Return "text", or if most cells are numbers, a reason with the first one that is not."""
     cells = iter(cells)
-    first = list(islice(cells, _WORDS_LOOKED_AT))
-    words = [cell for cell in first if not _is_number(cell)]
-    if 2 * len(words) >= len(first):
+    sample = list(islice(cells, _SAMPLE_CELLS))
+    texts = [cell for cell in sample if not _is_number(cell)]
+    if 2 * len(texts) >= len(sample):
         return "text"
-    word = next((cell for cell in [*words[:1], *cells] if not _is_number(cell)), None)
-    return errors.reason_word_among_numbers(word)
+    text = next((cell for cell in [*texts[:1], *cells] if not _is_number(cell)), None)
+    return errors.not_a_number_reason(text)
 
 
 def _is_number(cell: object) -> bool:
@@ -66,8 +64,8 @@ def _is_number(cell: object) -> bool:
     return True
 
 
-def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> npt.NDArray[Any]:
-    """Return a copy in which masked cells are missing."""
+def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> AnyArray:
+    """Return a copy with the masked cells as missing."""
     code = values.dtype.kind
     missing: Any = {"O": None, "M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}.get(
         code, np.nan
@@ -77,19 +75,19 @@ def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> npt.NDArray[Any]:
     return filled
 
 
-def _counted_from(counts: npt.NDArray[Any], origin: int) -> npt.NDArray[np.float64]:
-    """Return 64-bit integers as floats from an origin: small differences keep every digit."""
-    # Unsigned, since the range of signed integers is beyond them; it wraps around to the truth.
+def _count_from(counts: AnyArray, origin: int) -> Floats:
+    """Return 64-bit integers minus an origin as floats, so that small differences are exact."""
+    # A difference of signed integers may overflow. Unsigned arithmetic modulo 2**64 is correct.
     return (counts.astype(np.uint64) - np.uint64(origin % 2**64)).astype(np.float64)
 
 
-def _instants(values: npt.NDArray[Any], name: str, zone: str = "") -> Column:
-    """Return dates or durations as a count from the earliest."""
+def _date_column(values: AnyArray, name: str, zone: str = "") -> Column:
+    """Return dates or durations as a column that counts from the earliest one."""
     missing = np.isnat(values)
     counts = values.astype(np.int64)
     present = counts[~missing] if missing.any() else counts
     origin = int(present.min()) if present.size else 0
-    numbers = _counted_from(counts, origin)
+    numbers = _count_from(counts, origin)
     numbers[missing] = np.nan
     return Column(name, numbers, "date", origin=origin, dtype=str(values.dtype), zone=zone)
 
@@ -97,48 +95,49 @@ def _instants(values: npt.NDArray[Any], name: str, zone: str = "") -> Column:
 # ---------------------------------------------------------------- Python objects
 
 
-def _object_column(values: npt.NDArray[Any], name: str) -> Column | str:
-    """Return Python objects as a column if they are all numbers, dates and so on, or missing."""
+def _object_column(values: AnyArray, name: str) -> Column | str:
+    """Return Python objects of one kind as a column, or the reason why they cannot be used."""
     present = np.array([not _is_missing(value) for value in values], dtype=bool)
     cells = values[present].tolist()
     types = {type(cell) for cell in cells}
 
-    def are(*kinds: type) -> bool:
+    def all_are(*kinds: type) -> bool:
         return all(issubclass(each, kinds) for each in types)
 
     if not types:
         return "empty"
-    if are(Real, Decimal, np.bool_):
-        numbers = _spread([_float(cell) for cell in cells], present, np.nan)
-        return Column(name, numbers, "boolean" if are(bool, np.bool_) else "number")
-    if are(time):
-        clock = _spread([_nanoseconds(cell) for cell in cells], present, np.nan)
-        return Column(name, clock, "date", dtype="time")
-    if are(timedelta):
-        return _instants(_spread(np.array(cells, "m8[us]"), present, np.timedelta64("NaT")), name)
-    if are(date):
+    if all_are(Real, Decimal, np.bool_):
+        numbers = _with_missing([_float(cell) for cell in cells], present, np.nan)
+        return Column(name, numbers, "boolean" if all_are(bool, np.bool_) else "number")
+    if all_are(time):
+        times = _with_missing([_nanoseconds(cell) for cell in cells], present, np.nan)
+        return Column(name, times, "date", dtype="time")
+    if all_are(timedelta):
+        durations = _with_missing(np.array(cells, "m8[us]"), present, np.timedelta64("NaT"))
+        return _date_column(durations, name)
+    if all_are(date):
         return _date_objects(cells, present, name)
-    return (
-        text_reason(cells) if str in types else f"of type {min(each.__name__ for each in types)}"
-    )
+    if str in types:
+        return text_reason(cells)
+    return f"of type {min(each.__name__ for each in types)}"
 
 
-def _date_objects(cells: list[Any], present: npt.NDArray[np.bool_], name: str) -> Column | str:
+def _date_objects(cells: list[Any], present: Booleans, name: str) -> Column | str:
     unit = "us" if any(isinstance(cell, datetime) for cell in cells) else "D"
-    zones = {getattr(cell, "tzinfo", None) is not None for cell in cells}
-    if len(zones) > 1:
+    has_zone = {getattr(cell, "tzinfo", None) is not None for cell in cells}
+    if len(has_zone) > 1:
         return "a mix of dates with and without a time zone"
-    if True in zones:
+    if True in has_zone:
         cells = [cell.astimezone(UTC).replace(tzinfo=None) for cell in cells]
-    instants = _spread(np.array(cells, f"M8[{unit}]"), present, np.datetime64("NaT"))
-    return _instants(instants, name, "UTC" if True in zones else "")
+    dates = _with_missing(np.array(cells, f"M8[{unit}]"), present, np.datetime64("NaT"))
+    return _date_column(dates, name, "UTC" if True in has_zone else "")
 
 
 def _is_missing(value: Any) -> bool:
     return (
         value is None
         or (isinstance(value, float) and value != value)
-        or type(value).__name__ in ("NAType", "NaTType")  # pandas, without importing it
+        or type(value).__name__ in ("NAType", "NaTType")  # pandas, which is not imported here
     )
 
 
@@ -151,16 +150,15 @@ def _float(number: Any) -> float:
         return np.nan
 
 
-def _nanoseconds(clock: time) -> int:
-    seconds = (clock.hour * 60 + clock.minute) * 60 + clock.second
-    return (seconds * 1_000_000 + clock.microsecond) * 1000
+def _nanoseconds(of_day: time) -> int:
+    seconds = (of_day.hour * 60 + of_day.minute) * 60 + of_day.second
+    return (seconds * 1_000_000 + of_day.microsecond) * 1000
 
 
-def _spread(cells: Any, present: npt.NDArray[np.bool_], missing: Any) -> npt.NDArray[Any]:
-    """Return one cell per row: those that are present in their places, the others missing."""
+def _with_missing(cells: Any, present: Booleans, missing: Any) -> AnyArray:
+    """Return one cell per row: the given cells in the rows that are present, else missing."""
     cells = np.asarray(cells)
-    spread = np.full(
-        present.shape, missing, dtype=cells.dtype if cells.dtype.kind in "mM" else float
-    )
-    spread[present] = cells
-    return spread
+    dtype = cells.dtype if cells.dtype.kind in "mM" else float
+    all_cells = np.full(present.shape, missing, dtype=dtype)
+    all_cells[present] = cells
+    return all_cells

@@ -1,4 +1,7 @@
-"""Delimited text as Arrow tables: encoding, delimiter, header and decimal sign are found out."""
+"""Read delimited text as Arrow tables.
+
+Encoding, delimiter, header and decimal sign are detected.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from covary import errors
 from covary.table.frames import Choose
 
 _SAMPLE_BYTES = 1 << 16
-_SAMPLE_MOST_BYTES = 1 << 26
+_MAX_SAMPLE_BYTES = 1 << 26
 _SAMPLE_ROWS = 20
 _BLOCK_BYTES = 1 << 22
 _DELIMITERS = (",", ";", "\t", "|")
@@ -44,22 +47,24 @@ _OTHER_FORMATS = {
     r'\s*(\{\s*["}]|\[\s*["{\[])': "JSON",
 }
 
-# Opens the file anew, decompressed.
+# A function that opens the file and returns a stream of the decompressed content.
 Open = Callable[[], Any]
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """How a delimited file is written.
+    """The layout of a delimited file.
 
     Parameters
     ----------
+    encoding : the character encoding
+    delimiter : the character between two cells
     decimal_comma : whether the decimal sign is a comma
-    names : one per column, ``x0``, ``x1``, ... where the file has none
-    has_header : whether the first row are names
-    n_blank : how many blank lines come before the first row
-    is_empty : whether there is nothing but the header
-    block_bytes : more than the longest row takes
+    names : one per column; ``x0``, ``x1``, ... for columns without a name
+    has_header : whether the first row contains names
+    n_blank : the number of blank lines before the first row
+    is_empty : whether the file contains only a header
+    block_bytes : the number of bytes to parse at a time; a row must not be longer
     """
 
     encoding: str
@@ -73,29 +78,29 @@ class _Layout:
 
 
 def read_delimited(path: str, open_file: Open, choose: Choose) -> pa.Table:
-    """Return columns of a file of delimited text.
+    """Return the chosen columns of a file of delimited text.
 
     Parameters
     ----------
-    path : what the file is called
-    open_file : returns its bytes as a stream, from the start
-    choose : called with the names of all columns, returns the positions of those to read
+    path : the name of the file
+    open_file : returns a stream of its decompressed content
+    choose : takes the names of all columns and returns the positions of those to read
     """
     with open_file() as stream:
-        sample, whole = _sample(stream)
-    layout = _find_layout(path, sample, whole)
+        sample, is_complete = _sample(stream)
+    layout = _find_layout(path, sample, is_complete)
     wanted = [layout.names[position] for position in choose(layout.names)]
     if layout.is_empty:
         return pa.table({name: pa.nulls(0) for name in wanted})
     try:
         table, n_quotes = _parse(open_file, layout, wanted)
     except pa.ArrowInvalid as error:
-        fault = _fault(path, open_file, layout, error)
-        if fault is not None:
-            raise fault from None
+        cause = _find_cause(path, open_file, layout, error)
+        if cause is not None:
+            raise cause from None
         table, n_quotes = _parse(open_file, layout, wanted, skip_ragged=True)
     if n_quotes % 2:
-        _refuse_open_quote(path, open_file, layout)
+        _check_open_quote(path, open_file, layout)
     if not layout.has_header:
         errors.warn(errors.no_header(path))
     return table
@@ -104,7 +109,7 @@ def read_delimited(path: str, open_file: Open, choose: Choose) -> pa.Table:
 def _parse(
     open_file: Open, layout: _Layout, wanted: list[str], skip_ragged: bool = False
 ) -> tuple[pa.Table, int]:
-    """Return the wanted columns, and how many quotation marks are in the file."""
+    """Return the wanted columns, and the number of quotation marks in the file."""
     options = {
         "read_options": pa.csv.ReadOptions(
             column_names=layout.names,
@@ -120,9 +125,9 @@ def _parse(
         ),
         "convert_options": pa.csv.ConvertOptions(
             include_columns=wanted,
-            null_values=_also_indented(_MISSING),
-            true_values=_also_indented(("true", "True", "TRUE")),
-            false_values=_also_indented(("false", "False", "FALSE")),
+            null_values=_with_leading_space(_MISSING),
+            true_values=_with_leading_space(("true", "True", "TRUE")),
+            false_values=_with_leading_space(("false", "False", "FALSE")),
             strings_can_be_null=True,
             decimal_point="," if layout.decimal_comma else ".",
         ),
@@ -131,13 +136,13 @@ def _parse(
         return pa.csv.read_csv(stream, **options), stream.quotes
 
 
-def _also_indented(words: Iterable[str]) -> list[str]:
-    """Return words with and without the space that may follow a delimiter."""
+def _with_leading_space(words: Iterable[str]) -> list[str]:
+    """Return words without and with the space that may follow a delimiter."""
     return [space + word for word in words for space in ("", " ")]
 
 
 class _QuoteCounter(io.RawIOBase):
-    """A stream that counts the quotation marks that pass: an odd number leaves one open."""
+    """A stream that counts quotation marks; if the number is odd, one may be open."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -156,32 +161,32 @@ class _QuoteCounter(io.RawIOBase):
         super().close()
 
 
-# ---------------------------------------------------------------- how it is written
+# ---------------------------------------------------------------- layout
 
 
 def _sample(stream: Any) -> tuple[bytes, bool]:
-    """Return the first bytes, two lines at least, and whether they are all there is."""
+    """Return the first bytes, at least two lines, and whether they are the whole file."""
     sample = bytes(stream.read(_SAMPLE_BYTES))
     size = _SAMPLE_BYTES
-    while len(sample) == size < _SAMPLE_MOST_BYTES and len(sample.splitlines()) < 3:
+    while len(sample) == size < _MAX_SAMPLE_BYTES and len(sample.splitlines()) < 3:
         sample += stream.read(size)
         size *= 2
     return sample, len(sample) < size
 
 
-def _find_layout(path: str, sample: bytes, whole: bool) -> _Layout:
+def _find_layout(path: str, sample: bytes, is_complete: bool) -> _Layout:
     encoding = _encoding(sample)
     text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(sample)
-    _refuse_other_formats(path, text)
+    _check_format(path, text)
     blank = _BLANK_LINES.match(text)
     n_blank = len(blank.group().splitlines()) if blank else 0
     text = text[blank.end() :] if blank else text
-    rows_by = {delimiter: _first_rows(text, delimiter, whole) for delimiter in _DELIMITERS}
+    rows_by = {delimiter: _first_rows(text, delimiter, is_complete) for delimiter in _DELIMITERS}
     delimiter = max(_DELIMITERS, key=lambda each: _fit(rows_by[each], each))
     rows = rows_by[delimiter]
     if not rows:
         raise errors.unreadable(
-            path, "it starts with a cell that has no end: it is no table, or it is damaged"
+            path, "its first cell is too long: it is not a table, or it is damaged"
         )
     has_header = not _are_numbers(rows[0], delimiter)
     names = [cell.strip() if has_header else "" for cell in rows[0]]
@@ -192,19 +197,19 @@ def _find_layout(path: str, sample: bytes, whole: bool) -> _Layout:
         tuple(name or f"x{position}" for position, name in enumerate(names)),
         has_header,
         n_blank,
-        is_empty=whole and has_header and len(rows) == 1,
+        is_empty=is_complete and has_header and len(rows) == 1,
         block_bytes=max(_BLOCK_BYTES, 4 * max(map(len, sample.splitlines()))),
     )
 
 
-def _refuse_other_formats(path: str, text: str) -> None:
+def _check_format(path: str, text: str) -> None:
     if not text.strip():
         raise errors.unreadable(path, "the file is empty")
     for pattern, what in _OTHER_FORMATS.items():
         if re.match(pattern, text, re.IGNORECASE):
             raise errors.unreadable(path, f"it is {what}: save the table as CSV or Parquet")
     if "\0" in text:
-        raise errors.unreadable(path, "it is neither CSV nor Parquet nor Arrow, or it is damaged")
+        raise errors.unreadable(path, "it is not a CSV, Parquet or Arrow file, or it is damaged")
 
 
 def _encoding(sample: bytes) -> str:
@@ -218,21 +223,21 @@ def _encoding(sample: bytes) -> str:
     return "utf-8"
 
 
-def _first_rows(text: str, delimiter: str, whole: bool) -> list[list[str]]:
-    """Return the first rows that are whole and not blank."""
+def _first_rows(text: str, delimiter: str, is_complete: bool) -> list[list[str]]:
+    """Return the first complete rows that are not blank."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     filled = (row for row in reader if any(cell.strip() for cell in row))
     try:
         rows = list(islice(filled, _SAMPLE_ROWS))
-        if rows and not whole and next(filled, None) is None:
-            rows.pop()
-    except csv.Error:  # a cell is too long: not the delimiter
+        if rows and not is_complete and next(filled, None) is None:
+            rows.pop()  # the sample may end within this row
+    except csv.Error:  # a cell is too long, so this is not the delimiter
         return []
     return rows
 
 
 def _fit(rows: list[list[str]], delimiter: str) -> tuple[bool, float, int]:
-    """Return how well a delimiter fits: equally wide rows first, then numbers, then cells."""
+    """Return a sort key: rows of equal width, then the fraction of numbers, then the width."""
     n_cells = sum(map(len, rows))
     if n_cells == 0:
         return False, 0.0, 0
@@ -251,7 +256,7 @@ def _is_number(cell: str, delimiter: str) -> bool:
 
 
 def _are_numbers(row: list[str], delimiter: str) -> bool:
-    """Return whether a first row is data: numbers, at most with missing cells among them."""
+    """Return whether all cells that are present in a row are numbers."""
     present = [cell for cell in row if not cell or cell.strip() not in _MISSING]
     return bool(present) and all(_is_number(cell, delimiter) for cell in present)
 
@@ -262,13 +267,13 @@ def _has_decimal_commas(cells: list[str]) -> bool:
     )
 
 
-# ---------------------------------------------------------------- what is wrong with it
+# ---------------------------------------------------------------- causes of errors
 
 
-def _fault(
+def _find_cause(
     path: str, open_file: Open, layout: _Layout, error: Exception
 ) -> errors.TableError | None:
-    """Return which line is at fault; None if it is only blank lines that are too short."""
+    """Return an error that names the invalid line; None if only blank lines are too short."""
     has_blank = False
     rows = _lines_and_rows(open_file, layout)
     for line, row in rows:
@@ -280,12 +285,12 @@ def _fault(
             return errors.ragged_row(path, line, len(row), len(layout.names), layout.delimiter)
         has_blank = True
     if "straddling" in str(error):
-        return errors.unreadable(path, f"a row is longer than {layout.block_bytes} bytes")
+        return errors.unreadable(path, f"a row has more than {layout.block_bytes} bytes")
     return None if has_blank else errors.damaged(path, error)
 
 
-def _refuse_open_quote(path: str, open_file: Open, layout: _Layout) -> None:
-    """Raise if a cell took in all lines to the end of the file."""
+def _check_open_quote(path: str, open_file: Open, layout: _Layout) -> None:
+    """Raise an error if a quoted cell extends to the end of the file."""
     last = deque(_lines_and_rows(open_file, layout), maxlen=1)
     if last and _spans_lines(last[0][1]):
         raise errors.open_quote(path, last[0][0])
@@ -296,7 +301,7 @@ def _spans_lines(row: list[str]) -> bool:
 
 
 def _lines_and_rows(open_file: Open, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
-    """Return every row with the number of the line it starts at, slowly."""
+    """Return every row with the number of its first line; this is slow."""
     limit = csv.field_size_limit(sys.maxsize)
     try:
         with io.TextIOWrapper(open_file(), layout.encoding, errors="replace", newline="") as text:

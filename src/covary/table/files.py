@@ -1,4 +1,7 @@
-"""Files as Arrow tables: what a file is, is told by its first bytes, not by its name."""
+"""Read files as Arrow tables.
+
+The format is detected from the content, not from the file extension.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +38,14 @@ _BINARY_SUFFIXES = {
 
 
 def read_file(path: str, choose: Choose) -> tuple[int, list[tuple[str, Column | str]]]:
-    """Return the number of rows and columns of a CSV, Parquet, Arrow or Feather file.
+    """Return the number of rows and the columns of a CSV, Parquet, Arrow or Feather file.
 
-    Text may be compressed. A column that cannot be used comes as the reason in words.
+    CSV files may be compressed. In place of a column that cannot be used, the reason is returned.
 
     Parameters
     ----------
     path : the file
-    choose : called with the names of all columns, returns the positions of those to read
+    choose : takes the names of all columns and returns the positions of those to read
     """
     try:
         n_rows, chosen = arrow_series(_read(path, _first_bytes(path), choose))
@@ -52,12 +55,10 @@ def read_file(path: str, choose: Choose) -> tuple[int, list[tuple[str, Column | 
     except FileNotFoundError:
         raise _no_such_file(path) from None
     except PermissionError:
-        raise errors.unreadable(path, "no permission to read it") from None
+        raise errors.unreadable(path, "permission denied") from None
     except MemoryError:
-        raise errors.unreadable(
-            path, "it takes more memory than there is, or is damaged"
-        ) from None
-    except Exception as error:  # readers break on damaged files in more ways than they tell
+        raise errors.unreadable(path, "it needs too much memory, or it is damaged") from None
+    except Exception as error:  # readers raise undocumented errors for damaged files
         if isinstance(error, OSError) and error.errno:
             raise errors.unreadable(path, os.strerror(error.errno)) from None
         raise errors.damaged(path, str(error) or type(error).__name__) from None
@@ -69,7 +70,7 @@ def _first_bytes(path: str) -> bytes:
     except ValueError as error:
         raise errors.unreadable(path, error) from None
     if stat.S_ISDIR(mode):
-        raise errors.unreadable(path, "it is a directory, name a file in it")
+        raise errors.unreadable(path, "it is a directory: pass a file in it")
     if not stat.S_ISREG(mode):
         raise errors.unreadable(path, "it is a pipe or device, not a file: save the table first")
     with open(path, "rb") as file:
@@ -82,7 +83,7 @@ def _no_such_file(path: str) -> errors.TableError:
         return errors.unreadable(path, f"there is no directory {directory}")
     try:
         return errors.no_such_file(path, os.listdir(directory))
-    except OSError:  # no permission to look around
+    except OSError:  # no permission to list the directory
         return errors.no_such_file(path, [])
 
 
@@ -95,19 +96,19 @@ def _read(path: str, sample: bytes, choose: Choose) -> pa.Table:
         if sample.startswith(b"\xff\xff\xff\xff"):
             return _read_arrow_stream(path, choose)
         if sample.startswith(b"FEA1"):
-            raise errors.unreadable(path, "it is Feather version 1: write it anew as version 2")
+            raise errors.unreadable(path, "it is Feather version 1: write it as version 2")
         if sample.startswith(b"PK\x03\x04"):
             raise errors.unreadable(path, "it is a workbook or zip archive: save the table as CSV")
-    supposed = _BINARY_SUFFIXES.get(Path(path).suffix.lower())
-    if supposed and sample:
+    format_of_suffix = _BINARY_SUFFIXES.get(Path(path).suffix.lower())
+    if format_of_suffix and sample:
         raise errors.unreadable(
-            path, f"it does not start as a {supposed} file does: it is damaged, or wrongly named"
+            path, f"it is not a {format_of_suffix} file: it is damaged, or its suffix is wrong"
         )
     return read_delimited(path, lambda: _open(path, sample), choose)
 
 
 def _open(path: str, sample: bytes) -> Any:
-    """Return a stream of the file, decompressed."""
+    """Return a stream of the decompressed content."""
     codec = next((name for name, magic in _COMPRESSIONS.items() if re.match(magic, sample)), None)
     if codec == "xz":
         import lzma
@@ -123,7 +124,7 @@ def _open(path: str, sample: bytes) -> Any:
 def _read_parquet(path: str, choose: Choose) -> pa.Table:
     from pyarrow.parquet import ParquetFile
 
-    # Reading ahead would hold the whole file in memory beside its columns.
+    # With pre_buffer, the whole file would be in memory in addition to its columns.
     with pa.OSFile(path) as file, ParquetFile(file, pre_buffer=False) as parquet:
         names = parquet.schema_arrow.names
         wanted = [names[position] for position in choose(names)]
@@ -146,6 +147,6 @@ def _read_batches(file: Any, open_batches: Callable[..., Any], choose: Choose) -
     file.seek(0)
     options = pa.ipc.IpcReadOptions(included_fields=wanted)
     table = open_batches(file, options=options).read_all()
-    # The buffers are taken as they are: offsets and codes that point outside would crash later.
+    # Arrow does not check its buffers. Invalid offsets or codes would crash later.
     table.validate(full=True)
     return table.select([names[position] for position in wanted])

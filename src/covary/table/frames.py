@@ -1,4 +1,4 @@
-"""Data frames as columns, whatever library made them."""
+"""Convert the data frames of any library to columns."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from covary import errors
 from covary.table.arrays import array_column, text_reason
 from covary.table.table import Column
 
+# A function that takes the names of all columns and returns the positions of those to read.
 Choose = Callable[[Sequence[str]], Sequence[int]]
 
-# What NumPy knows as objects only, if at all; as floats, missing cells are NaN.
+# NumPy has no number type for these. As floats, missing cells are NaN.
 _CAST_FIRST = ("Boolean", "Decimal", "Int128", "UInt128")
 
 
 def frame_series(data: Any, choose: Choose) -> tuple[int, Iterator[tuple[str, nw.Series[Any]]]]:
-    """Return the number of rows and the chosen columns of any eager or lazy frame.
+    """Return the number of rows and the chosen columns of an eager or lazy frame.
 
     Parameters
     ----------
-    data : what narwhals takes, or anything else that exports Arrow data
-    choose : called with the names of all columns, returns the positions of those to load
+    data : a frame that narwhals supports, or any object that exports Arrow data
+    choose : takes the names of all columns and returns the positions of those to read
     """
     frame = _as_frame(data)
     if isinstance(frame, nw.LazyFrame):
-        frame, wanted = _computed(frame, choose)
+        frame, wanted = _collect(frame, choose)
     else:
         wanted = choose([str(label) for label in frame.columns])
     series = list(frame.iter_columns())
@@ -36,10 +37,13 @@ def frame_series(data: Any, choose: Choose) -> tuple[int, Iterator[tuple[str, nw
 
 
 def arrow_series(table: Any) -> tuple[int, Iterator[tuple[str, nw.Series[Any]]]]:
-    """Return the number of rows and all columns of an Arrow table, each let go once it is used."""
-    left = list(nw.from_native(table, eager_only=True).iter_columns())[::-1]
-    pops = (left.pop() for _ in range(len(left)))
-    return table.num_rows, ((series.name, series) for series in pops)
+    """Return the number of rows and all columns of an Arrow table.
+
+    Each column is released after use, to save memory.
+    """
+    remaining = list(nw.from_native(table, eager_only=True).iter_columns())[::-1]
+    released = (remaining.pop() for _ in range(len(remaining)))
+    return table.num_rows, ((series.name, series) for series in released)
 
 
 def _as_frame(data: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
@@ -51,12 +55,12 @@ def _as_frame(data: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
     except TypeError:
         frame = nw.from_native(data, pass_through=True)
         if not isinstance(frame, nw.LazyFrame):
-            frame = _exported(data)
+            frame = _import_arrow(data)
     return frame
 
 
-def _exported(data: Any) -> nw.DataFrame[Any]:
-    """Return what exports Arrow data as a frame."""
+def _import_arrow(data: Any) -> nw.DataFrame[Any]:
+    """Return an object that exports Arrow data as a frame."""
     if not hasattr(data, "__arrow_c_stream__"):
         raise errors.not_a_table(data)
     import pyarrow as pa
@@ -67,37 +71,37 @@ def _exported(data: Any) -> nw.DataFrame[Any]:
         raise errors.not_a_table(data) from None
 
 
-def _computed(frame: nw.LazyFrame[Any], choose: Choose) -> tuple[nw.DataFrame[Any], Sequence[int]]:
-    """Return the chosen columns of a lazy frame, and where they are in it: all, in order."""
+def _collect(frame: nw.LazyFrame[Any], choose: Choose) -> tuple[nw.DataFrame[Any], Sequence[int]]:
+    """Return a frame of the chosen columns of a lazy frame, and their positions in it."""
     try:
         wanted = choose(frame.collect_schema().names())
         return frame.select(nw.nth(*wanted)).collect(), range(len(wanted))
     except errors.CovaryError:
         raise
-    except Exception as error:  # whatever the library behind it raises while it computes
+    except Exception as error:  # each library raises its own errors
         raise errors.not_computed(error) from None
 
 
 def series_column(series: nw.Series[Any], name: str) -> Column | str:
-    """Return a series as a column of floats, or in words what it is that cannot be used."""
+    """Return a series as a column of floats, or the reason why it cannot be used."""
     native = series.to_native()
     dtype = series.dtype
     zone = getattr(dtype, "time_zone", None)
     if zone is not None:
         series = series.dt.convert_time_zone("UTC")
     elif (zone := getattr(getattr(native, "dtype", None), "tz", None)) is not None:
-        # pandas; narwhals does not know some of its dtypes
+        # narwhals does not support some pandas dtypes
         utc = native.dt.tz_convert("UTC").dt.tz_localize(None)
         return array_column(utc.to_numpy(), name, zone=str(zone))
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return _category_column(native, dtype, name)
     if dtype == nw.String:
-        return _text(series)
+        return _text_reason(series)
     if dtype.is_nested():
         return f"of type {dtype}"
-    clock = _time_of_day(native)
-    if clock is not None:
-        return Column(name, clock, "date", dtype="time")
+    times = _times_of_day(native)
+    if times is not None:
+        return Column(name, times, "date", dtype="time")
     if str(getattr(native, "dtype", "")).startswith("period["):  # pandas
         return array_column(native.dt.to_timestamp().to_numpy(), name)
     if type(dtype).__name__ in _CAST_FIRST:
@@ -109,20 +113,18 @@ def series_column(series: nw.Series[Any], name: str) -> Column | str:
 
 
 def _as_array(series: nw.Series[Any]) -> Any:
-    """Return a series as a NumPy array.
-
-    Numbers of Arrow go a way of their own: the usual one loads pandas wherever it is installed.
-    """
+    """Return a series as a NumPy array."""
+    # For Arrow numbers, to_numpy would import pandas if it is installed.
     if series.implementation.is_pyarrow() and series.dtype in (nw.Float64, nw.Int64):
         native = series.to_native()
-        whole = native.chunk(0) if native.num_chunks == 1 else native.combine_chunks()
-        if not whole.null_count:
-            return np.from_dlpack(whole)
+        array = native.chunk(0) if native.num_chunks == 1 else native.combine_chunks()
+        if not array.null_count:
+            return np.from_dlpack(array)
     return series.to_numpy()
 
 
-def _text(series: nw.Series[Any]) -> str:
-    """Return in words what is wrong with a column of text."""
+def _text_reason(series: nw.Series[Any]) -> str:
+    """Return the reason why a column of text cannot be used."""
     if series.null_count() == len(series):
         return "empty"
     try:
@@ -132,15 +134,15 @@ def _text(series: nw.Series[Any]) -> str:
 
 
 def _category_column(native: Any, dtype: Any, name: str) -> Column | str:
-    """Return a category that has an order as the positions of its labels in that order."""
+    """Return an ordered category as a column: the position of each cell's label in the order."""
     if isinstance(dtype, nw.Enum) and hasattr(native, "to_physical"):  # polars
         labels, codes = native.dtype.categories, native.to_physical()
     elif getattr(getattr(native, "cat", None), "ordered", False):  # pandas
         labels, codes = native.cat.categories, native.cat.codes
     elif getattr(getattr(native, "type", None), "ordered", False):  # pyarrow
-        whole = native.unify_dictionaries().combine_chunks()
-        whole.validate(full=True)  # a damaged file may have codes without a label
-        labels, codes = whole.dictionary.to_pylist(), whole.indices.to_numpy(zero_copy_only=False)
+        array = native.unify_dictionaries().combine_chunks()
+        array.validate(full=True)  # a damaged file may have codes without a label
+        labels, codes = array.dictionary.to_pylist(), array.indices.to_numpy(zero_copy_only=False)
     else:
         return "text"
     values = np.array(codes, dtype=np.float64)
@@ -148,8 +150,8 @@ def _category_column(native: Any, dtype: Any, name: str) -> Column | str:
     return Column(name, values, "category", categories=tuple(labels))
 
 
-def _time_of_day(native: Any) -> Any:
-    """Return times of day as nanoseconds since midnight, None if they are anything else."""
+def _times_of_day(native: Any) -> Any:
+    """Return times of day as nanoseconds since midnight; None for other data."""
     if str(getattr(native, "dtype", "")) == "Time":  # polars
         return native.to_physical().to_numpy().astype(np.float64)
     if str(getattr(native, "type", "")).startswith(("time32[", "time64[")):  # pyarrow

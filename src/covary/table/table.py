@@ -1,4 +1,4 @@
-"""What every later stage sees of the user's data."""
+"""The table that all later stages use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from covary.array_types import Floats
 
 _LATEST = 2**63 - 1
 _NANOSECONDS_PER_DAY = 86_400 * 10**9
@@ -16,21 +17,21 @@ _NANOSECONDS_PER_DAY = 86_400 * 10**9
 
 @dataclass(frozen=True)
 class Column:
-    """One usable column: its values as floats, NaN where missing, and the way back.
+    """One usable column: its values as floats, and how to convert them back.
 
     Parameters
     ----------
-    name : what the user calls it
-    values : one float per row; a view of the user's memory where that is possible
+    name : the name of the column as text
+    values : one float per row, NaN if missing; a view of the user's memory if possible
     kind : "number", "boolean", "date" or "category"
-    categories : the labels in their order, for a category
-    origin : what the values count from, for dates and for numbers too large for a float
-    dtype : for a date, its NumPy dtype; "time" for times of day, in nanoseconds
-    zone : for a date with a time zone, its name; the values count in UTC
+    categories : the ordered labels of a category
+    origin : the value that 0 stands for, for dates and for integers too large for a float
+    dtype : the NumPy dtype of a date; "time" for times of day, in nanoseconds
+    zone : the time zone of a date, if it has one; the values are in UTC
     """
 
     name: str
-    values: npt.NDArray[np.float64] = field(repr=False)
+    values: Floats = field(repr=False)
     kind: str = "number"
     categories: tuple[Any, ...] = ()
     origin: int = 0
@@ -38,7 +39,7 @@ class Column:
     zone: str = ""
 
     def in_own_units(self, value: float) -> Any:
-        """Return what a value stands for: a number, truth, date or label; None if missing."""
+        """Return a value as the user knows it: number, boolean, date or label; None if missing."""
         if math.isnan(value):
             return None
         if self.kind == "boolean":
@@ -46,14 +47,21 @@ class Column:
         if self.kind == "category":
             return self.categories[int(value)]
         if self.kind == "date":
-            return _moment(self.origin + int(value), self.dtype, self.zone)
+            return _to_date(self.origin + int(value), self.dtype, self.zone)
         whole = self.origin or (value.is_integer() and abs(value) < 2**53)
         return self.origin + int(value) if whole else float(value)
 
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a table that can be used, and what was left out and why."""
+    """The usable columns of a table.
+
+    Parameters
+    ----------
+    columns : the usable columns
+    n_rows : the number of rows
+    left_out : name of each column that cannot be used, and the reason
+    """
 
     columns: tuple[Column, ...]
     n_rows: int
@@ -61,38 +69,39 @@ class Table:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the user calls the columns."""
+        """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
     def kinds_left_out(self) -> list[tuple[str, str]]:
-        """Return what was left out, and what it is; a reason may go on with a cell of it."""
-        return [(name, why.partition(",")[0]) for name, why in self.left_out]
+        """Return the columns that are left out and their kinds, without any cell of theirs."""
+        # A reason may continue with a cell after a comma.
+        return [(name, reason.partition(",")[0]) for name, reason in self.left_out]
 
     def select(self, positions: Sequence[int]) -> Table:
-        """Return the table with these columns only, in this order."""
+        """Return a table with only these columns, in this order."""
         return Table(tuple(self.columns[p] for p in positions), self.n_rows, self.left_out)
 
 
-def _moment(count: int, dtype: str, zone: str) -> Any:
-    """Return a date, time or duration as Python has it, or as NumPy if Python has none such."""
+def _to_date(count: int, dtype: str, zone: str) -> Any:
+    """Return a date, time or duration as a Python object, or as NumPy if Python cannot hold it."""
     from datetime import UTC, datetime, timedelta
 
     if dtype == "time":
         microseconds = count % _NANOSECONDS_PER_DAY // 1000
         return (datetime.min + timedelta(microseconds=microseconds)).time()
-    moment = np.int64(min(count, _LATEST)).view(dtype)
+    date = np.int64(min(count, _LATEST)).view(dtype)
     if np.datetime_data(dtype)[0] in ("ns", "ps", "fs", "as"):
-        moment = moment.astype(f"{np.dtype(dtype).kind}8[us]")
-    known: Any = moment.item()
-    if isinstance(known, int):
-        return moment
-    return _in_zone(known.replace(tzinfo=UTC), zone) if zone else known
+        date = date.astype(f"{np.dtype(dtype).kind}8[us]")
+    python_date: Any = date.item()
+    if isinstance(python_date, int):
+        return date
+    return _in_zone(python_date.replace(tzinfo=UTC), zone) if zone else python_date
 
 
-def _in_zone(moment: Any, zone: str) -> Any:
+def _in_zone(date: Any, zone: str) -> Any:
     from zoneinfo import ZoneInfo
 
     try:
-        return moment.astimezone(ZoneInfo(zone))
+        return date.astimezone(ZoneInfo(zone))
     except (LookupError, ValueError, OverflowError):
-        return moment
+        return date

@@ -1,0 +1,71 @@
+"""The name of the default measure, and the text form of numbers and of names."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+DEFAULT_MEASURE = "uds-chance"
+
+
+def printable(name: object) -> str:
+    r"""Return a name with its control characters escaped, so that a terminal ignores them.
+
+    Examples
+    --------
+    >>> print(printable("naïve\x1b[31m"))
+    naïve\x1b[31m
+
+    """
+    return "".join(
+        repr(char)[1:-1] if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char
+        for char in str(name)
+    )
+
+
+def distinct_texts(values: Sequence[object]) -> list[str]:
+    """Return values as text; numbers have five digits, or more if needed to differ.
+
+    Examples
+    --------
+    >>> distinct_texts([0.123456, 7.0]), distinct_texts([1013300.0, 1013301.0])
+    (['0.12346', '7'], ['1013300', '1013301'])
+
+    """
+    texts: list[str] = []
+    for digits in range(5, 18):
+        texts = [f"{v:.{digits}g}" if isinstance(v, float) else str(v) for v in values]
+        if len(set(texts)) == len(set(values)):
+            break
+    return texts
+
+
+def short_number(number: float) -> str:
+    """Return a score or a p-value as text, with four decimals or two significant digits.
+
+    Examples
+    --------
+    >>> short_number(0.56789), short_number(0.0000123), short_number(0.0)
+    ('0.5679', '1.2e-05', '0.0000')
+
+    """
+    return f"{number:.4f}" if abs(number) >= 0.001 or number == 0.0 else f"{number:.1e}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural if needed.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+
+    """
+    return f"{number:,} {noun}{'s' if number != 1 else ''}"
+
+
+def to_json_text(document: Any, options: Mapping[str, Any]) -> str:
+    """Return a document as JSON text; the options are passed to `json.dumps`."""
+    return json.dumps(document, **{"allow_nan": False, "default": str, **options})

@@ -1,0 +1,55 @@
+"""Random permutations of rows. The caller draws the random numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, types, uint32, uint64
+
+from covary.kernels.shared.jit import FLOATS, INTEGERS, ROWS, ROWS_2D, kernel
+
+
+@kernel(types.uint32[::1](FLOATS))
+def shuffle(uniforms):
+    """Return a random permutation of 0 .. n - 1 from n numbers in [0, 1) (Fisher and Yates)."""
+    n = uniforms.size
+    order = np.empty(n, np.uint32)
+    for i in range(n):
+        at = min(int64(uniforms[i] * (i + 1)), i)
+        order[i] = order[at]
+        order[at] = uint32(i)
+    return order
+
+
+@kernel(types.uint32[::1](ROWS, INTEGERS, FLOATS))
+def shuffle_inside(rows, starts, uniforms):
+    """Return a random permutation of the rows that keeps each row in its group.
+
+    The result has for each row the row that its value moves to.
+
+    Parameters
+    ----------
+    rows, starts : all rows, grouped; and the start of each group, followed by the number of rows
+    uniforms : one number in [0, 1) per row
+
+    """
+    destination = np.empty(rows.size, np.uint32)
+    order = np.empty(rows.size, np.uint32)
+    for group in range(starts.size - 1):
+        first = starts[group]
+        for i in range(starts[group + 1] - first):
+            at = first + min(int64(uniforms[first + i] * (i + 1)), i)
+            order[first + i] = order[at]
+            order[at] = rows[first + i]
+    for i in range(rows.size):
+        destination[rows[i]] = order[i]
+    return destination
+
+
+@kernel(types.uint32[:, ::1](ROWS_2D))
+def invert(permutations):
+    """Return the inverse of each permutation of 0 .. n - 1."""
+    inverse = np.empty_like(permutations)
+    for k in range(uint64(permutations.shape[0])):
+        for i in range(uint64(permutations.shape[1])):
+            inverse[k, uint64(permutations[k, i])] = uint32(i)
+    return inverse

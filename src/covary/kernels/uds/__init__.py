@@ -1,0 +1,5 @@
+"""Kernels of the measure ``uds``."""
+
+from covary.kernels import import_on_use
+
+__getattr__ = import_on_use(__name__)

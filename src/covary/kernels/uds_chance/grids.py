@@ -1,0 +1,166 @@
+"""Equal-frequency grids along one or two columns, symmetric under reversal of a column."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, types, uint8, uint16
+
+from covary.kernels.shared.jit import (
+    CODES_2D,
+    FLOATS,
+    INTEGERS,
+    ROWS,
+    kernel,
+    read_only,
+    subkernel,
+)
+
+
+@subkernel
+def cut_points(values, n_bins):
+    """Return the positions of the cuts in the sorted values, for approximately ``n_bins`` bins.
+
+    A cut must not separate equal values or split a row. Such a cut moves to the nearer end of the
+    run of equal values. If both ends are equally near, it moves to the end nearer to the middle of
+    the column. If there is still a tie, both ends become cuts. So the reversed column has the same
+    cuts, and the cuts for ``n_bins`` / 2 are a subset of the cuts for ``n_bins``.
+    """
+    n = values.size
+    cuts = np.empty(n_bins, np.int64)
+    n_cuts = 0
+    for j in range(1, n_bins):
+        place = j * n // n_bins
+        if place >= n:
+            continue
+        before = place
+        after = place
+        inside = j * n - place * n_bins > 0
+        if inside or (place > 0 and values[place - 1] == values[place]):
+            before = np.searchsorted(values, values[place])
+            after = np.searchsorted(values, values[place], side="right")
+        left = j * n - before * n_bins
+        right = after * n_bins - j * n
+        if left == right:
+            left = abs(2 * before - n)
+            right = abs(2 * after - n)
+        for cut in (before, after):
+            keep = left <= right if cut == before else right <= left
+            if keep and 0 < cut < n and (n_cuts == 0 or cut > cuts[n_cuts - 1]):
+                cuts[n_cuts] = cut
+                n_cuts += 1
+    return cuts[:n_cuts].copy()
+
+
+@kernel(
+    types.void(ROWS, FLOATS, INTEGERS, types.uint8[::1], types.uint8[:, ::1], types.int64[::1])
+)
+def fill_grids(order, values, sizes, codes, maps, n_bins):
+    """Fill in the grids of one column. Each grid refines the previous one.
+
+    Parameters
+    ----------
+    order, values : rows by ascending value (missing last), and the sorted values that are present
+    sizes : the approximate number of bins of each grid, ascending
+    codes : output, the bin of each row in the finest grid; missing cells are an additional bin
+    maps : output, the bin in each grid of each bin of the finest grid
+    n_bins : output, the number of bins of each grid, including the bin of missing cells
+
+    """
+    n = values.size
+    cuts = cut_points(values, sizes[-1])
+    at = 0
+    for k in range(cuts.size + 1):
+        end = cuts[k] if k < cuts.size else n
+        while at < end:
+            codes[order[at]] = uint8(k)
+            at += 1
+    for row in order[n:]:
+        codes[row] = uint8(cuts.size + 1)
+    missing = order.size > n
+    for grid in range(sizes.size):
+        coarser = cut_points(values, sizes[grid])
+        coarse_bin = 0
+        for k in range(maps.shape[1]):
+            if k <= cuts.size:
+                while coarse_bin < coarser.size and k > 0 and coarser[coarse_bin] <= cuts[k - 1]:
+                    coarse_bin += 1
+                maps[grid, k] = uint8(coarse_bin)
+            else:
+                maps[grid, k] = uint8(coarser.size + 1 if missing else 0)
+        n_bins[grid] = coarser.size + 1 + missing
+
+
+# Of all columns: the codes of the rows, the bin of each code in each grid, the numbers of bins.
+GRIDS = types.Tuple((CODES_2D, read_only(types.uint8, 3), read_only(types.int64, 2)))
+
+
+@subkernel
+def _from_finest(maps, n_grids, n_codes):
+    """Return the bin in each of the first ``n_grids`` grids of each bin of the last of them."""
+    bins = np.zeros((n_grids, n_codes), np.uint8)
+    for grid in range(n_grids):
+        for code in range(n_codes):
+            bins[grid, maps[n_grids - 1, code]] = maps[grid, code]
+    return bins
+
+
+@subkernel
+def cut_along(grids, one, other, n_grids):
+    """Return the cells of the grids along one or two columns.
+
+    Parameters
+    ----------
+    grids : codes of each column, bins of the codes in each grid, number of bins of each grid
+    one, other : the columns; the same column twice for grids along one column
+    n_grids : the number of grids to use, the coarsest first
+
+    Returns
+    -------
+    cells : the cell of each row in the finest grid
+    maps : the cell in each distinct grid of each cell of the finest grid, shape (distinct grids,
+        cells); a grid is distinct if it differs from the previous one
+    n_cells : the number of cells of each distinct grid
+    which : the position of each of the ``n_grids`` grids among the distinct grids
+
+    """
+    codes, maps, n_bins = grids
+    n_codes = maps.shape[2]
+    which = np.empty(n_grids, np.int64)
+    n_cells = np.empty(n_grids, np.int64)
+    n_distinct = 0
+    for grid in range(n_grids):
+        if (
+            grid == 0
+            or n_bins[one, grid] != n_bins[one, grid - 1]
+            or n_bins[other, grid] != n_bins[other, grid - 1]
+        ):
+            n_cells[n_distinct] = n_bins[one, grid]
+            if other != one:
+                n_cells[n_distinct] *= n_bins[other, grid]
+            n_distinct += 1
+        which[grid] = n_distinct - 1
+    finest = n_grids - 1
+    along_one = _from_finest(maps[one], n_grids, n_codes)
+    along_other = _from_finest(maps[other], n_grids, n_codes)
+    width = n_bins[other, finest] if other != one else 1
+    to_one = maps[one, finest]
+    to_other = maps[other, finest]
+    cells = np.empty(codes.shape[1], np.uint16)
+    if other == one:
+        for row in range(codes.shape[1]):
+            cells[row] = uint16(to_one[codes[one, row]])
+    else:
+        for row in range(codes.shape[1]):
+            cell = int64(to_one[codes[one, row]]) * width + int64(to_other[codes[other, row]])
+            cells[row] = uint16(cell)
+    coarser = np.empty((n_distinct, n_bins[one, finest] * width), np.uint16)
+    for grid in range(n_grids - 1, -1, -1):
+        cells_of_grid = coarser[which[grid]]
+        for k in range(n_bins[one, finest]):
+            if other == one:
+                cells_of_grid[k] = uint16(along_one[grid, k])
+            else:
+                for j in range(width):
+                    cell = int64(along_one[grid, k]) * n_bins[other, grid]
+                    cells_of_grid[k * width + j] = uint16(cell + int64(along_other[grid, j]))
+    return cells, coarser, n_cells[:n_distinct].copy(), which

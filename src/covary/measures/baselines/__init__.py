@@ -1,0 +1,1 @@
+"""Published dependence measures for comparison, one file each."""

@@ -1,0 +1,88 @@
+"""An order of columns that depends only on their contents.
+
+It breaks ties between columns, such as equal entropies, independently of the order of columns and
+rows in the table, and of units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from covary import kernels
+from covary.array_types import Booleans, ColumnSets, Integers
+from covary.prepare import Prepared, Ranks
+
+Hashes = npt.NDArray[np.uint64]
+
+
+def order_by_content(
+    prepared: Prepared, sets: ColumnSets, levels: Hashes, context: tuple[int, ...] = ()
+) -> ColumnSets:
+    """Return each set ordered by level, and within a level by content.
+
+    The content of a column is a hash of its ranks together with those of the other columns.
+
+    Parameters
+    ----------
+    sets : one line per set
+    levels : for each column of each set its level, numbered from 0 without gaps
+    context : columns outside the sets that take part in the hashes
+    """
+    n_columns = sets.shape[1]
+    for column in context:
+        sets = np.insert(sets, sets.shape[1], column, axis=1)
+        levels = np.insert(levels, levels.shape[1], levels.shape[1], axis=1)
+    hashes = _refined(prepared, sets, levels)
+    order = np.lexsort((hashes, levels), axis=1)
+    ordered = np.take_along_axis(sets, order, axis=1)
+    for line in np.flatnonzero(_equal_neighbours(levels, hashes, order).any(axis=1)).tolist():
+        ordered[line] = _order_equal_hashes(prepared, sets[line], levels[line])
+    return ordered[:, :n_columns]
+
+
+def order_one_by_content(prepared: Prepared, columns: Sequence[int]) -> list[int]:
+    """Return the columns of one set ordered by content."""
+    sets = np.array([columns], np.int32)
+    # A missing cell has the same rank as a highest value. The number of cells differs.
+    levels = np.unique(prepared.n_present[sets], return_inverse=True)[1].reshape(sets.shape)
+    ordered = order_by_content(prepared, sets, levels.astype(np.uint64))
+    return list(ordered[0].tolist())
+
+
+def _refined(prepared: Prepared, sets: ColumnSets, hashes: Hashes) -> Hashes:
+    """Return new hashes of the columns, from the old ones and the ranks of all columns."""
+    ranks = prepared.derived(Ranks).by_row
+    refined: Hashes = kernels.shared.refinement.refine_colours(ranks, sets, hashes)
+    return refined
+
+
+def _equal_neighbours(levels: Hashes, hashes: Hashes, order: Integers) -> Booleans:
+    """Return which columns, in this order, have level and hash of the column before."""
+    levels = np.take_along_axis(levels, order, axis=-1)
+    hashes = np.take_along_axis(hashes, order, axis=-1)
+    equal: Booleans = (levels[..., 1:] == levels[..., :-1]) & (hashes[..., 1:] == hashes[..., :-1])
+    return equal
+
+
+def _order_equal_hashes(
+    prepared: Prepared, columns: npt.NDArray[np.int32], levels: Hashes
+) -> npt.NDArray[np.int32]:
+    """Return one set ordered by content after one refinement left equal hashes."""
+    # Range and smallest value only decide between columns that are equivalent in all else.
+    rank = np.lexsort((prepared.values[columns, 0], prepared.widths[columns], levels))
+    columns, levels = columns[rank], levels[rank]
+    start = levels.copy()
+    while True:
+        hashes = start
+        for _ in range(3):
+            hashes = _refined(prepared, columns[None], hashes[None])[0]
+        order = np.lexsort((hashes, levels))
+        equal = order[1:][_equal_neighbours(levels, hashes, order)]
+        if equal.size == 0:
+            return columns[order]
+        # Equivalent columns: the choice of the first may still matter to the next one. Give one
+        # of them a hash of its own and refine again.
+        start[equal[-1]] = len(columns) + len(set(start.tolist()))

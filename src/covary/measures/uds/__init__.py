@@ -1,0 +1,1 @@
+"""The measure `uds`: the estimator of Nguyen, Mandros and Vreeken (2016)."""

@@ -1,0 +1,1 @@
+"""The measure `uds-chance`: UDS corrected for chance."""

@@ -1,0 +1,159 @@
+"""Columns by their mid-ranks, as targets of the chance-corrected estimator."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Self
+
+import numpy as np
+
+from covary.array_types import AnyArray, Floats, Rows
+from covary.measures.uds_chance.tie_patterns import table_sizes, tie_pattern
+from covary.prepare import Derived, Moves, Prepared, move_orders
+
+# Orders, numbers of present cells, entropies, gaps and biases of all columns, as the kernels in
+# `covary.kernels.uds_chance.gains` expect them.
+TargetArrays = tuple[AnyArray, ...]
+
+
+class MidRanks(Derived):
+    """Entropies of the mid-ranks of every column, and their null distribution.
+
+    h is the mean of cumulative and cumulative residual entropy of the mid-ranks, estimated as in
+    `covary.kernels.uds_chance.expected_entropy`. All attributes have one entry per column.
+
+    Attributes
+    ----------
+    entropies : h divided by the number of present cells: 1/4 without ties, 0 for a constant
+    units : the expected decrease of the entropy per additional cell, as a fraction of it, if cells
+        are large and independent of the column; 1 / rows without ties
+    variances, skewnesses : moments of this decrease, scaled to mean 1
+    gap_lines, gap_of : differences of successive mid-ranks along the sorted column, and the line
+        of each column
+    bias_lines, bias_of : by cell size (`table_sizes`), the expected bias of the estimate of the
+        cell's entropy as a fraction of the entropy of all rows, and the line of each column
+    """
+
+    def __init__(self, sorted_columns: list[Floats], n_rows: int) -> None:
+        n_columns = len(sorted_columns)
+        self.entropies = np.zeros(n_columns)
+        self.units = np.zeros(n_columns)
+        self.variances = np.zeros(n_columns)
+        self.skewnesses = np.zeros(n_columns)
+        self.gap_of = np.zeros(n_columns, np.int64)
+        self.bias_of = np.zeros(n_columns, np.int64)
+        gap_lines = [np.ones(n_rows)]  # columns without ties
+        bias_lines = [np.zeros(table_sizes(n_rows).size)]
+        first_with: dict[tuple[int, bytes], int] = {}  # the first column with these ties
+        for at, values in enumerate(sorted_columns):
+            n = values.size
+            ends = np.flatnonzero(values[1:] != values[:-1]) + 1
+            if ends.size == 0:
+                continue
+            untied = ends.size == n - 1
+            ties = (n, b"" if untied else blake2b(ends.tobytes()).digest())
+            first = first_with.setdefault(ties, at)
+            if first < at:
+                for entries in (*self.null_moments, self.entropies, self.gap_of, self.bias_of):
+                    entries[at] = entries[first]
+                continue
+            pattern = tie_pattern(n, ends)
+            self.entropies[at] = pattern.entropy / n
+            self.units[at] = pattern.unit
+            self.variances[at] = pattern.variance
+            self.skewnesses[at] = pattern.skewness
+            self.bias_of[at] = len(bias_lines)
+            bias_lines.append(np.zeros(bias_lines[0].size))
+            bias_lines[-1][: pattern.biases.size] = pattern.biases
+            if not untied:
+                self.gap_of[at] = len(gap_lines)
+                gap_lines.append(np.zeros(n_rows))
+                gap_lines[-1][ends - 1] = pattern.gaps
+        self.gap_lines = np.array(gap_lines)
+        self.bias_lines = np.array(bias_lines)
+
+    @classmethod
+    def of(cls, prepared: Prepared) -> Self:
+        columns = zip(prepared.values, prepared.n_present, strict=True)
+        return cls([values[:n] for values, n in columns], prepared.n_rows)
+
+    def moved(self, moves: Moves) -> Self:
+        return self  # nothing depends on the rows
+
+    @property
+    def null_moments(self) -> tuple[Floats, Floats, Floats]:
+        """Units, variances and skewnesses, as the kernels expect them."""
+        return self.units, self.variances, self.skewnesses
+
+
+class FoldedColumns(Derived):
+    """The columns folded at their median: by the distance of the mid-rank from the middle.
+
+    Attributes
+    ----------
+    orders : rows by ascending distance, one line per column
+    midranks : of the distances
+    """
+
+    def __init__(self, orders: Rows, midranks: MidRanks) -> None:
+        self.orders = orders
+        self.midranks = midranks
+
+    @classmethod
+    def of(cls, prepared: Prepared) -> Self:
+        orders = prepared.orders.copy()
+        columns = []
+        for order, values, n in zip(orders, prepared.values, prepared.n_present, strict=True):
+            ordered = values[:n]
+            # Integers: twice the mid-rank minus twice the middle.
+            ends = np.searchsorted(ordered, ordered) + np.searchsorted(ordered, ordered, "right")
+            distance = np.abs(ends - n)
+            outward = np.argsort(distance, kind="stable")
+            order[:n] = order[:n][outward]
+            columns.append(distance[outward].astype(np.float64))
+        return cls(orders, MidRanks(columns, prepared.n_rows))
+
+    def moved(self, moves: Moves) -> Self:
+        return type(self)(move_orders(self.orders, moves), self.midranks)
+
+
+def target_arrays(prepared: Prepared, folded: bool = False) -> TargetArrays:
+    """Return the columns as the kernels expect targets, folded or not."""
+    if folded:
+        columns = prepared.derived(FoldedColumns)
+        orders, midranks = columns.orders, columns.midranks
+    else:
+        orders, midranks = prepared.orders, prepared.derived(MidRanks)
+    return (
+        orders,
+        prepared.n_present,
+        midranks.entropies,
+        midranks.gap_lines,
+        midranks.gap_of,
+        midranks.bias_lines,
+        midranks.bias_of,
+    )
+
+
+def moved_copies(targets: TargetArrays, column: int, rows: Rows) -> TargetArrays:
+    """Return copies of one target, each with its values moved to other rows.
+
+    Parameters
+    ----------
+    targets : from `target_arrays`
+    rows : for each copy, the row that the value of each row moves to
+    """
+    orders, n_present, entropies, gap_lines, gap_of, bias_lines, bias_of = targets
+
+    def repeated(entries: AnyArray) -> AnyArray:
+        return np.full(len(rows), entries[column])
+
+    return (
+        np.take(rows, orders[column], axis=1),
+        repeated(n_present),
+        repeated(entropies),
+        gap_lines,
+        repeated(gap_of),
+        bias_lines,
+        repeated(bias_of),
+    )

@@ -1,0 +1,1 @@
+"""Figures of a search result: computed as Vega-Lite data, and as Altair charts."""

@@ -1,0 +1,83 @@
+"""`found.plot` and `found[0].plot`: figures of a search and of its sets as Altair charts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from covary import errors
+from covary.plots.figures.style import Spec
+from covary.plots.search_figures import SearchFigures
+from covary.plots.set_figures import MAX_ROWS, SetFigures
+from covary.plots.source import FigureSource
+from covary.validation import check_whole_number
+
+
+class SearchPlots:
+    """Figures of a whole search; each method returns an Altair chart.
+
+    ``chart.save("figure.svg")`` (or .png) needs no browser.
+    """
+
+    def __init__(self, source: FigureSource) -> None:
+        self._figures = SearchFigures(source)
+
+    def heatmap(self) -> Any:
+        """Return a heat map of the scores of all pairs; dependent columns are neighbours."""
+        return _chart(self._figures.heatmap())
+
+    def graph(self) -> Any:
+        """Return a graph with arrows from explaining columns to explained columns.
+
+        It shows the strongest pairs, and targets that several columns explain only together.
+        """
+        figure = self._figures.graph()
+        if figure is None:
+            raise errors.nothing_to_draw()
+        return _chart(figure)
+
+
+class SetPlots:
+    """Figures of one set of columns; each method returns an Altair chart."""
+
+    def __init__(self, source: FigureSource, columns: Sequence[Any]) -> None:
+        positions = [source.record.labels.index(column) for column in columns]
+        self._figures = SetFigures(source, positions)
+
+    def projections(self, rows: int = MAX_ROWS, seed: int = 0) -> Any:
+        """Return scatter plots of all pairs of columns; a brush in one marks its rows in all.
+
+        The curve is the simplest one that fits: a polynomial up to degree 5, or a monotone curve.
+        Dashed lines are the cuts of the x column that explain the y column best. If a third
+        column is needed to explain the y column, the colour of the points shows it. A tick at
+        the edge is a row with a missing value in the other column.
+
+        Parameters
+        ----------
+        rows : int
+            The maximum number of rows to draw, chosen at random.
+        seed : int
+            Random seed for the choice of rows.
+        """
+        check_whole_number("rows", rows, 1)
+        check_whole_number("seed", seed, 0)
+        return _chart(self._figures.projections(rows, seed, unique_names=True))
+
+    def counts(self) -> Any:
+        """Return counts of rows for all pairs of columns; the chart contains no single row."""
+        return _chart(self._figures.counts())
+
+    def null_distribution(self) -> Any:
+        """Return the evidence of permuted tables as bars, and of this table as a line."""
+        figure = self._figures.null_distribution()
+        if figure is None:
+            raise errors.not_tested()
+        return _chart(figure)
+
+
+def _chart(figure: Spec) -> Any:
+    try:
+        import altair as alt
+    except ImportError:
+        raise errors.no_figures() from None
+    return alt.Chart.from_dict(figure)

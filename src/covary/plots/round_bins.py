@@ -1,0 +1,120 @@
+"""Bins between round numbers: they show a column without a value of any row."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from covary.array_types import Floats, Integers
+from covary.plots.chart_values import chart_value, is_whole, seconds_per_unit
+from covary.table import Column
+
+MAX_BINS = 20
+# Without rows, figures round numbers to this fraction of the range: less than a pixel.
+PRECISION = 1 / 500
+DAY = 86_400
+YEAR = 365 * DAY
+# Usual units of time, in seconds, from a second to a year.
+ROUND_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, 43_200, DAY, 2 * DAY, 7 * DAY]
+ROUND_SECONDS += [14 * DAY, 30 * DAY, 91 * DAY, 182 * DAY, YEAR]
+
+
+class RoundBins(NamedTuple):
+    """The bins of a column.
+
+    Parameters
+    ----------
+    codes : the bin of each row, -1 where the value is missing
+    ends : for each bin its lower and upper end; a category is both ends of its own bin
+    """
+
+    codes: Integers
+    ends: list[tuple[Any, Any]]
+
+
+def round_bins(column: Column, max_bins: int = MAX_BINS) -> RoundBins:
+    """Return a column in bins; a category has one bin per label.
+
+    Parameters
+    ----------
+    column : the column
+    max_bins : the approximate maximum; rounding the ends can add a few bins
+    """
+    values = column.values
+    present = ~np.isnan(values)
+    codes = np.full(values.size, -1)
+    if not present.any():
+        return RoundBins(codes, [])
+    if column.kind in ("category", "boolean"):
+        categories = np.unique(values[present])
+        codes[present] = np.searchsorted(categories, values[present])
+        labels = [chart_value(column, category) for category in categories.tolist()]
+        return RoundBins(codes, [(label, label) for label in labels])
+    edges = _edges(column, values[present], max_bins)
+    codes[present] = np.clip(
+        np.searchsorted(edges, values[present], "right") - 1, 0, edges.size - 2
+    )
+    ends = [chart_value(column, edge) for edge in edges.tolist()]
+    return RoundBins(codes, list(pairwise(ends)))
+
+
+def _edges(column: Column, values: Floats, max_bins: int) -> Floats:
+    """Return round numbers, dates or times as edges of bins that cover all values."""
+    low, high = float(values.min()), float(values.max())
+    step = round_step(high / max_bins - low / max_bins)
+    if column.kind == "date":
+        step = _round_time(column, high / max_bins - low / max_bins)
+    elif not is_whole(column):
+        first, last = math.floor(low / step), math.floor(high / step) + 1
+        return np.asarray((float(first) + np.arange(last - first + 1)) * step, np.float64)
+    # The values count from an origin. Edges must be round, and exact, including the origin.
+    whole = max(1, round(step))
+    first, last = (column.origin + int(low)) // whole, (column.origin + int(high)) // whole + 1
+    ends = [each * whole - column.origin for each in range(first, last + 1)]
+    offset = 0.5 if column.kind == "number" else 0.0  # no whole number lies on an edge
+    return np.array([end - offset for end in ends], np.float64)
+
+
+def _round_time(column: Column, minimum: float) -> float:
+    """Return a usual unit of time that is at least ``minimum``, in units of the column."""
+    seconds = seconds_per_unit(column)
+    minimum *= seconds
+    if minimum < 1:
+        step = round_step(minimum)
+    else:
+        step = next((s for s in ROUND_SECONDS if s >= minimum), YEAR * round_step(minimum / YEAR))
+    return step / seconds
+
+
+def round_step(minimum: float) -> float:
+    """Return the first of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... that is at least ``minimum``.
+
+    Examples
+    --------
+    >>> round_step(0.3), round_step(12), round_step(1)
+    (0.5, 20.0, 1.0)
+
+    """
+    if not 1e-300 < minimum < 1e300:
+        return minimum or 1.0
+    power = 10.0 ** math.floor(math.log10(minimum))
+    return next(
+        float(f"{k * power:.3g}") for k in (1, 2, 5, 10) if k * power >= minimum * 0.999999
+    )
+
+
+def coarse_value(column: Column, value: float) -> float:
+    """Return a number rounded to 1/500 of the range of its column.
+
+    In a column of whole numbers the result lies halfway between two of them.
+    """
+    values = column.values[~np.isnan(column.values)]
+    low, high = float(values.min()), float(values.max())
+    step = round_step(high * PRECISION - low * PRECISION)
+    if is_whole(column):
+        step = max(1.0, float(round(step)))
+        return math.floor(value / step) * step + step / 2
+    return min(max(float(f"{round(value / step) * step:.12g}"), -1.7e308), 1.7e308)

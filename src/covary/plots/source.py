@@ -1,0 +1,120 @@
+"""The record of a search, and computations that several of its figures share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from covary.array_types import Booleans, Columns, Floats, Integers, OnProgress
+from covary.engines import find_engine
+from covary.errors import EngineError
+from covary.plots.curves import Fit, best_fit
+from covary.results import Explanation
+from covary.searching.pairs import pair_scores
+from covary.searching.record import SearchRecord
+
+# A figure with more columns is hard to read: it shows those of the best sets.
+MAX_COLUMNS = 60
+MAX_FITTED_ROWS = 2_000
+
+
+class FigureSource:
+    """The data for all figures of a search; each result is computed once.
+
+    Parameters
+    ----------
+    record : the search, with its table
+    """
+
+    def __init__(self, record: SearchRecord) -> None:
+        self.record = record
+        self._explanations: dict[Columns, Explanation] = {}
+        self._fits: dict[Columns, Fit | None] = {}
+
+    def explanation(self, columns: Sequence[int]) -> Explanation | None:
+        """Return the explanation of a set; None if the measure does not explain."""
+        record = self.record
+        if not record.measure.explains:
+            return None
+        key = tuple(columns)
+        if key not in self._explanations:
+            self._explanations[key] = record.measure.explain_set(record.prepared, key)
+        return self._explanations[key]
+
+    def order(self, columns: Sequence[int]) -> list[int]:
+        """Return the columns of a set in the order of its explanation, if the measure has one."""
+        record = self.record
+        explanation = self.explanation(columns)
+        if explanation is not None:
+            return [record.prepared.names.index(name) for name in explanation.order]
+        return record.measure.order_set(record.prepared, columns) or list(columns)
+
+    def fit(self, one: int, other: int) -> Fit | None:
+        """Return the best-fitting curve of two columns, from at most 2,000 rows."""
+        if (one, other) not in self._fits:
+            x, y = (self.record.prepared.table.columns[column] for column in (one, other))
+            present = ~(np.isnan(x.values) | np.isnan(y.values))
+            rows = random_rows(present, MAX_FITTED_ROWS, 0)
+            fit = best_fit(x.values[rows], y.values[rows])
+            if fit is not None:  # the values of a column count from its origin
+                fit = fit._replace(x=fit.x + x.origin, y=fit.y + y.origin)
+            self._fits[one, other] = fit
+        return self._fits[one, other]
+
+    @cached_property
+    def shown_columns(self) -> list[int]:
+        """The columns in figures of the whole table: all, or the 60 with the best scores."""
+        n_columns = len(self.record.labels)
+        if n_columns <= MAX_COLUMNS:
+            return list(range(n_columns))
+        ranked = [column for columns in self.record.sets for column in columns]
+        pairs = self.record.pairs
+        if pairs is not None:
+            scores = np.nan_to_num(np.fmax(pairs, pairs.T), nan=-np.inf)
+            ranked += np.argsort(-scores.max(axis=1), kind="stable").tolist()
+        return sorted(list(dict.fromkeys(ranked))[:MAX_COLUMNS])
+
+    def pair_scores(self, on_progress: OnProgress | None = None) -> Floats:
+        """Return the scores of all pairs of ``shown_columns`` as a square array.
+
+        Pairs without a score are computed on the engine of the search. If the search was
+        interrupted, they are not computed: their scores are NaN.
+        """
+        record = self.record
+        columns = np.array(self.shown_columns, np.int64)
+        scores = np.full((columns.size, columns.size), np.nan)
+        if record.pairs is not None:
+            scores = record.pairs[np.ix_(columns, columns)]
+            scores = np.fmax(scores, scores.T)
+        constant = ~record.prepared.varies[columns]
+        scores[constant] = scores[:, constant] = 0.0
+        if np.isnan(np.triu(scores, 1)).any() and record.complete:
+            scores = self._complete(columns, scores, on_progress)
+        np.fill_diagonal(scores, 0.0)
+        return scores
+
+    def _complete(
+        self, columns: Integers, scores: Floats, on_progress: OnProgress | None
+    ) -> Floats:
+        """Return the scores of all pairs; those that are NaN are computed."""
+        prepared, measure, engine = self.record.prepared, self.record.measure, self.record.engine
+        try:
+            return pair_scores(prepared, measure, engine, columns, scores, on_progress)
+        except EngineError:  # the cluster of the search does not exist any more
+            return pair_scores(prepared, measure, find_engine(), columns, scores, on_progress)
+
+
+def random_rows(allowed: Booleans, max_rows: int, seed: int) -> Integers:
+    """Return at most ``max_rows`` of the allowed rows, drawn at random, in ascending order.
+
+    One permutation of all rows serves all figures with the same seed: they share most rows.
+    """
+    permutation = _row_permutation(allowed.size, seed)
+    return np.sort(permutation[allowed[permutation]][:max_rows])
+
+
+@lru_cache(maxsize=1)
+def _row_permutation(n_rows: int, seed: int) -> Integers:
+    return np.random.default_rng(seed).permutation(n_rows)

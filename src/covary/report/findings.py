@@ -1,0 +1,117 @@
+"""The findings of a report: sentences about the best sets, and their significance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from covary.formatting import short_number
+from covary.plots.figures.style import shown_label
+from covary.results import ADDS_NOTHING, SearchResult, Subspace
+
+MAX_FINDINGS = 5
+LEVEL = 0.05
+
+
+class ExplainedColumn(NamedTuple):
+    """A column that other columns of its set explain.
+
+    Parameters
+    ----------
+    target : the explained column
+    by : the explaining columns, as text
+    several : whether there are several explaining columns
+    fraction : the explained fraction
+    details : bins, cuts and other details, as text
+    rows_missing : the number of rows without a value of ``by``, if these are most of the rows
+    """
+
+    target: str
+    by: str
+    several: bool
+    fraction: float
+    details: str
+    rows_missing: int = 0
+
+
+class Finding(NamedTuple):
+    """A sentence about one set, and the rank of this set."""
+
+    sentence: str
+    rank: int
+
+
+def list_findings(
+    result: SearchResult, explained: Sequence[Sequence[ExplainedColumn]]
+) -> list[Finding]:
+    """Return sentences about the best sets that are significant, at most one per set.
+
+    Parameters
+    ----------
+    result : the result of the search
+    explained : the explained columns of the first sets, best set first
+    """
+    findings: list[Finding] = []
+    mentioned: set[tuple[str, str]] = set()
+    for rank, (subspace, columns) in enumerate(zip(result, explained, strict=False), start=1):
+        if subspace.adds_nothing or subspace.score <= 0:
+            continue
+        if subspace.family_pvalue is not None and subspace.family_pvalue > LEVEL:
+            continue
+        new = [each for each in columns if (each.by, each.target) not in mentioned]
+        if new:
+            best = max(new, key=lambda each: each.fraction)
+            mentioned.add((best.by, best.target))
+            findings.append(Finding(_explained_sentence(best), rank))
+        elif not columns:
+            findings.append(Finding(_score_sentence(subspace, result.measure), rank))
+        if len(findings) == MAX_FINDINGS:
+            break
+    return findings
+
+
+def _explained_sentence(column: ExplainedColumn) -> str:
+    verb = "explain" if column.several else "explains"
+    sentence = f"{column.by} {verb} {column.fraction:.0%} of {column.target}"
+    if column.rows_missing:
+        missing = "at least one of them" if column.several else column.by
+        sentence += f", including {column.rows_missing:,} rows in which {missing} is missing"
+    return sentence
+
+
+def _score_sentence(subspace: Subspace, measure: str) -> str:
+    columns, score = joined_labels(subspace.columns), short_number(subspace.score)
+    return f"{columns} depend on each other ({measure} = {score})"
+
+
+def joined_labels(names: Sequence[Any]) -> str:
+    """Return labels of columns as text: "a", "a and b", or "a, b and c"."""
+    *others, last = (shown_label(name) for name in names)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def significance_note(result: SearchResult, findings: Sequence[Finding]) -> str:
+    """Return a sentence about the significance of the findings."""
+    if result.scored == 0:
+        return "No set was scored."
+    if not findings and result.tests is None:
+        return "No set has a score above 0."
+    if not findings:
+        return (
+            f"No significant finding: every set has a family-wise p above {LEVEL:g}, has no "
+            f"positive score, or {ADDS_NOTHING}."
+        )
+    pvalues = [result[finding.rank - 1].family_pvalue for finding in findings]
+    computed = [pvalue for pvalue in pvalues if pvalue is not None]
+    if len(computed) < len(pvalues):
+        state = "Not tested" if result.tests is None else "The tests are incomplete"
+        return f"{state}: these scores may be due to chance."
+    null = "all columns were independent"
+    if result.target is not None:
+        null = f"{shown_label(result.target)} were independent of the other columns"
+    largest = short_number(max(computed))
+    pvalue = f"at most {largest} for these findings" if len(computed) > 1 else largest
+    return (
+        f"Family-wise p is {pvalue}: the probability that any set of the search scores at least "
+        f"this high if {null}."
+    )

@@ -1,0 +1,91 @@
+"""The settings in a report: the table, the measure, the search and the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from covary.formatting import counted
+from covary.plots.figures.style import shown_label
+from covary.results import SearchResult, TestSummary
+from covary.searching.record import SearchRecord
+from covary.version import __version__
+
+# A name and its value, both as text.
+Setting = tuple[str, str]
+
+
+def list_settings(result: SearchResult, record: SearchRecord) -> tuple[Setting, ...]:
+    """Return everything that is needed to repeat the search, as names and values."""
+    return (
+        *_search_settings(result, record),
+        *_test_settings(result.tests),
+        *_times(record),
+    )
+
+
+def _search_settings(result: SearchResult, record: SearchRecord) -> list[Setting]:
+    table = record.prepared.table
+    parameters = result.parameters
+    measure = _assignments(parameters["measure_parameters"]) or "no parameters"
+    strategy = _assignments(parameters["strategy_parameters"])
+    sets = counted(result.scored, "set")
+    settings = [
+        ("Table", f"{counted(result.rows, 'row')}, {len(record.labels):,} columns used"),
+        ("Measure", f"{result.measure} ({measure})"),
+        ("Search", f"{result.strategy} ({strategy}), {sets} scored"),
+    ]
+    if table.left_out:
+        unused = [f"{shown_label(name)} ({kind})" for name, kind in table.kinds_left_out()]
+        settings.append(("Not used", "; ".join(unused)))
+    constant = [
+        record.labels[at] for at, varies in enumerate(record.prepared.varies) if not varies
+    ]
+    if constant:
+        settings.append(("Constant", ", ".join(shown_label(name) for name in constant)))
+    if result.target is not None:
+        settings.append(("Target", shown_label(result.target)))
+    if parameters["prune"]:
+        settings.append(("Not listed", "sets with a superset that scores at least as high"))
+    if parameters["sift"]:
+        settings.append(("Not listed", "sets that add nothing beyond a subset"))
+    return settings
+
+
+def _assignments(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+
+
+def _test_settings(tests: TestSummary | None) -> list[Setting]:
+    if tests is None:
+        return [("Tests", "none: scores may be due to chance; to test, use permutations=999")]
+    correction = (
+        "q for all scored sets (Benjamini-Hochberg), family-wise p for the whole search "
+        "(Westfall-Young)"
+    )
+    return [
+        (
+            "Tests",
+            f"up to {tests.permutations:,} permutations per set, search repeated on "
+            f"{counted(tests.searches, 'shuffled table')}, seed {tests.seed}",
+        ),
+        ("Correction", correction if tests.complete else "not yet computed"),
+    ]
+
+
+def _times(record: SearchRecord) -> list[Setting]:
+    times = []
+    if record.started is not None:
+        searched = f"{record.started:%Y-%m-%d %H:%M} UTC"
+        if record.finished is not None:
+            searched += f", in {_duration((record.finished - record.started).total_seconds())}"
+        times.append(("Searched", searched))
+    times.append(("Written", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC by covary {__version__}"))
+    return times
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

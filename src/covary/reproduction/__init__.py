@@ -1,0 +1,1 @@
+"""Experiments of the paper, and the data sets that they use."""

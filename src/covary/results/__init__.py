@@ -1,0 +1,16 @@
+"""What the public functions return: data with printing, frames and JSON."""
+
+from covary.results.explanation import Explanation, Step
+from covary.results.search import Presenter, SearchResult, Subspace
+from covary.results.significance import ADDS_NOTHING, TestResult, TestSummary
+
+__all__ = [
+    "ADDS_NOTHING",
+    "Explanation",
+    "Presenter",
+    "SearchResult",
+    "Step",
+    "Subspace",
+    "TestResult",
+    "TestSummary",
+]

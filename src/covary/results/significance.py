@@ -1,0 +1,164 @@
+"""`TestResult` of one set, and `TestSummary` of the tests of a search."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from covary.formatting import counted, printable, short_number, to_json_text
+
+if TYPE_CHECKING:
+    from covary.array_types import Floats
+
+ADDS_NOTHING = "adds nothing beyond a subset"
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """The result of an independence test of a set; ``str()`` describes it.
+
+    Parameters
+    ----------
+    columns : tuple
+        The columns.
+    target : name or None
+        The column whose independence of the others was tested; None if the independence of all
+        columns was tested.
+    score : float
+        The score of the set; with a target, the fraction of it that the others explain.
+    statistic : float
+        The evidence statistic, see `covary.evidence`.
+    pvalue : float
+        The probability, under independence, of a statistic at least this large.
+    null : array
+        The null distribution: the statistic of each permutation, in the order of the draws.
+    permutations : int
+        The number of permutations: all distinct ones if ``exact``, fewer than requested if the
+        test stopped early.
+    exact : bool
+        Whether the test used every distinct arrangement of the values.
+    measure : str
+        The name of the measure.
+    rows : int
+        The number of rows of the table.
+    seed : int
+        The random seed.
+    level : float or None
+        The level at which the test stopped early; None if it did not.
+    """
+
+    __test__: ClassVar[bool] = False  # not a test class of pytest
+
+    columns: tuple[Any, ...]
+    target: Any
+    score: float
+    statistic: float
+    pvalue: float
+    null: Floats = field(repr=False, compare=False)
+    permutations: int
+    exact: bool
+    measure: str
+    rows: int
+    seed: int
+    level: float | None = None
+
+    def __str__(self) -> str:
+        return "\n  ".join([self.summary(), *self.explained()])
+
+    def relabelled(self, labels: Mapping[str, Any]) -> TestResult:
+        """Return the same result with other labels for the columns."""
+        return dataclasses.replace(
+            self,
+            columns=tuple(labels.get(name, name) for name in self.columns),
+            target=labels.get(self.target, self.target),
+        )
+
+    def summary(self) -> str:
+        """Return score and p-value as one line."""
+        others = ", ".join(printable(name) for name in self.columns if name != self.target)
+        if self.target is not None:
+            others = f"{printable(self.target)} given {others}"
+        score, pvalue = short_number(self.score), short_number(self.pvalue)
+        return f"{self.measure} = {score}, p = {pvalue} for {others}"
+
+    def explained(self) -> list[str]:
+        """Return the meaning of the p-value and how it was computed, one sentence per line."""
+        if self.permutations == 0:
+            return ["nothing can be permuted: too few columns vary"]
+        if self.target is None:
+            null, permuted = "if the columns were independent", "every column"
+        else:
+            target = printable(self.target)
+            null, permuted = f"if {target} were independent of the others", target
+        lines = [f"p: probability of evidence at least this large {null}"]
+        rows = counted(self.rows, "row")
+        if self.exact:
+            arrangements = counted(self.permutations, "other arrangement")
+            lines.append(f"exact: all {arrangements} of the values ({rows})")
+        else:
+            permutations = counted(self.permutations, "permutation")
+            lines.append(f"{permutations} of {permuted} ({rows}, seed {self.seed})")
+        if self.level is not None:
+            side = "at most" if self.pvalue <= self.level else "above"
+            lines[1] += f"; stopped early because p is {side} {self.level:g}"
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields except the null distribution as JSON types."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del fields["null"]
+        return {**fields, "columns": list(self.columns)}
+
+    def to_json(self, **options: Any) -> str:
+        """Return `to_dict` as JSON text; options are passed to `json.dumps`."""
+        return to_json_text(self.to_dict(), options)
+
+
+@dataclass(frozen=True)
+class TestSummary:
+    """How the sets of a search were tested, and what their p-values are corrected for.
+
+    Parameters
+    ----------
+    permutations : int
+        The maximum number of permutations per set; clearly insignificant sets get fewer.
+    searches : int
+        The number of shuffled tables on which the whole search was repeated.
+    seed : int
+        The random seed.
+    level : float
+        The level at which the test of a set stops early, and of increment tests.
+    complete : bool
+        False if the tests were interrupted.
+    """
+
+    __test__: ClassVar[bool] = False  # not a test class of pytest
+
+    permutations: int
+    searches: int
+    seed: int
+    level: float
+    complete: bool = True
+
+    def explained(self, scored: int, target: Any = None) -> list[str]:
+        """Return the meaning of p, q and family-wise p, one sentence per line."""
+        of = "its columns" if target is None else printable(target)
+        null = f"{of} were independent" if target is None else f"{of} were independent of the rest"
+        everything = "all columns" if target is None else printable(target)
+        lines = [
+            f"p: probability of evidence at least this large if {null}; for this set alone, not "
+            f"corrected for the search (up to {counted(self.permutations, 'permutation')})",
+        ]
+        if not self.complete:
+            return [*lines, "the tests were interrupted: p is rough, q and family-wise p missing"]
+        return [
+            *lines,
+            "q: expected share of false sets among those that score at least this high "
+            f"(Benjamini-Hochberg over {counted(scored, 'scored set')})",
+            "family-wise p: probability that any set of the search scores at least this high if "
+            f"{everything} were independent (Westfall-Young, "
+            f"{counted(self.searches, 'shuffled table')} searched)",
+            f"{ADDS_NOTHING}: the score may come from a subset alone, such as a strong pair",
+        ]

@@ -1,0 +1,1 @@
+"""Searching a table for sets of dependent columns."""

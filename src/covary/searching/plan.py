@@ -1,0 +1,147 @@
+"""The plan of a search: what is searched, with which measure, strategy and options."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from platform import python_version
+from typing import Any
+
+import numpy as np
+
+from covary import errors
+from covary.array_types import Floats
+from covary.measures import Measure
+from covary.prepare import Prepared, prepare_with_target
+from covary.runs import RunDescription
+from covary.searching.candidates import Candidates
+from covary.searching.options import SearchOptions
+from covary.searching.strategies import Strategy
+from covary.version import __version__
+
+# Scoring more sets would take weeks on any machine.
+MAX_SETS = 10**12
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """Everything that defines a search; nothing changes while it runs.
+
+    Parameters
+    ----------
+    prepared : the columns
+    measure, strategy, options : as given by the user
+    candidates : the sets to score; constant columns are left out
+    source : the file of the table, if it is one
+    """
+
+    prepared: Prepared
+    measure: Measure
+    strategy: Strategy
+    options: SearchOptions
+    candidates: Candidates
+    source: str | None = None
+
+    @property
+    def target(self) -> int | None:
+        """The position of the target, if there is one."""
+        return self.candidates.target
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns that a set may contain."""
+        return len(self.candidates.columns) + self.candidates.n_fixed
+
+    def parameters(self) -> dict[str, Any]:
+        """Return all parameters that decide which sets the search finds, as JSON types."""
+        target = None if self.target is None else self.prepared.names[self.target]
+        return {
+            "measure": self.measure.name,
+            "measure_parameters": _json_fields(self.measure),
+            "strategy": self.strategy.name,
+            "strategy_parameters": _json_fields(self.strategy),
+            **self.options.search_facts(),
+            "target": target,
+        }
+
+    def description(self) -> RunDescription:
+        """Return what identifies this search in a run file."""
+        columns = self.prepared.table.columns
+        left_out = self.prepared.table.kinds_left_out()
+        return RunDescription(
+            parameters=self.parameters(),
+            defaults=SearchOptions.defaults(),
+            rows=self.prepared.n_rows,
+            columns=[(storable(each.name), _fingerprint(each.values)) for each in columns],
+            versions={
+                "covary": __version__,
+                "python": python_version(),
+                **{name: version(name) for name in ("numpy", "numba", "scipy", "scikit-learn")},
+            },
+            bounds=self.measure.bounds,
+            source=self.source,
+            left_out=[(storable(name), storable(kind)) for name, kind in left_out],
+        )
+
+
+def plan_search(
+    data: Any,
+    columns: Sequence[Any] | None,
+    measure: Measure,
+    strategy: Strategy,
+    options: SearchOptions,
+) -> SearchPlan:
+    """Return the plan of a search of any data that `read_table` accepts."""
+    prepared, target = prepare_with_target(data, columns, options.target)
+    largest = len(prepared.names)
+    if strategy.max_size is not None:
+        largest = min(largest, strategy.max_size)
+    measure.check(prepared, largest)
+    candidates = Candidates(strategy, _candidate_columns(prepared, strategy, target), target)
+    if candidates.number is not None and candidates.number > MAX_SETS:
+        raise errors.too_many_sets(candidates.number, MAX_SETS)
+    source = os.path.abspath(data) if isinstance(data, (str, os.PathLike)) else None
+    return SearchPlan(prepared, measure, strategy, options, candidates, source)
+
+
+def _candidate_columns(prepared: Prepared, strategy: Strategy, target: int | None) -> Any:
+    """Return the columns that vary, without the target; warn about the others."""
+    if target is not None and not strategy.takes_target:
+        raise errors.strategy_without_target(strategy.name)
+    if target is not None and prepared.entropies[target] == 0:
+        raise errors.constant_target(prepared.names[target])
+    varies = prepared.varies.copy()
+    if not varies.all():
+        errors.warn(errors.never_varies([prepared.names[c] for c in np.flatnonzero(~varies)]))
+    if target is not None:
+        varies[target] = False
+    return np.flatnonzero(varies).astype(np.int32)
+
+
+def _json_fields(instance: Any) -> dict[str, Any]:
+    """Return the parameters of a measure or a strategy as JSON types."""
+    fields = dataclasses.fields(instance) if dataclasses.is_dataclass(instance) else ()
+    values = {each.name: getattr(instance, each.name) for each in fields}
+    converted: dict[str, Any] = json.loads(json.dumps(values, default=_json_value))
+    return converted
+
+
+def _json_value(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else repr(value)
+
+
+def _fingerprint(values: Floats) -> str:
+    """Return a hash of a column; signs of zero and kinds of NaN do not matter."""
+    plain = np.array(values, np.float64) + 0.0
+    plain[np.isnan(plain)] = np.nan
+    return hashlib.blake2b(plain.tobytes(), digest_size=16).hexdigest()
+
+
+def storable(name: str) -> str:
+    """Return a name as text that a database can store."""
+    return name.encode(errors="backslashreplace").decode()

@@ -1,0 +1,131 @@
+"""A search restored from its run file: finished, interrupted, or still running elsewhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from covary import errors
+from covary.engines import Engine, Session, find_engine
+from covary.measures import find_measure
+from covary.runs import RunFile
+from covary.searching.options import TEST_OPTIONS, SearchOptions
+from covary.searching.plan import SearchPlan, plan_search
+from covary.searching.run import Search
+from covary.searching.strategies import find_strategy
+from covary.table import read_table
+
+
+def restore_search(
+    path: str | os.PathLike[str],
+    table: str | os.PathLike[str] | None = None,
+) -> Search:
+    """Return the search of a run file with its results so far; nothing is scored.
+
+    Parameters
+    ----------
+    path : the run file, which is not changed
+    table : the file that was searched; by default at its path then, or beside the run file
+    """
+    with RunFile.read(path) as run_file:
+        facts = run_file.facts()
+        source = table if table is not None else _find_table(path, facts.get("table"))
+        names = [name for name, _ in run_file.columns()]
+        plan = _restore_plan(path, facts, source, names)
+        if difference := run_file.difference(plan.description()):
+            raise errors.not_the_table_of_run(source, path, difference)
+        run_file.bounds = plan.measure.bounds
+        search = Search(plan)
+        with suppress(_NotStoredError):
+            search.run(_NoEngine(), run_file)
+        search.started = _parse_time(facts.get("started"))
+        search.finished = _parse_time(facts.get("finished"))
+        search.engine = find_engine()  # for figures
+    return search
+
+
+class _NotStoredError(Exception):
+    """The run file does not contain a result."""
+
+
+class _NoEngine(Engine):
+    """An engine that computes nothing, so that only stored results are used."""
+
+    @contextmanager
+    def session(self, shared: Any) -> Iterator[Session]:
+        yield _NoSession(1)
+
+
+class _NoSession(Session):
+    def submit(self, task: Any, items: Any) -> Any:
+        raise _NotStoredError
+
+
+def _find_table(path: str | os.PathLike[str], table: Any) -> str | os.PathLike[str]:
+    """Return the path of the table: the one it had, or beside the run file."""
+    if isinstance(table, str):
+        for candidate in (Path(table), Path(path).parent / Path(table).name):
+            if candidate.is_file():
+                return candidate
+    raise errors.table_of_run_is_gone(path, table)
+
+
+def _restore_plan(
+    path: str | os.PathLike[str],
+    facts: dict[str, Any],
+    source: str | os.PathLike[str],
+    names: Sequence[str],
+) -> SearchPlan:
+    """Return the plan that the run file describes."""
+    options = _restore_options(path, facts)
+    try:
+        table = read_table(source, names)
+    except errors.ColumnError as error:
+        raise errors.not_the_table_of_run(source, path, str(error).rstrip(".")) from None
+    table = dataclasses.replace(table, left_out=_left_out(facts.get("left_out")))
+    plan = plan_search(
+        table,
+        None,
+        find_measure(facts["measure"], **facts["measure_parameters"]),
+        find_strategy(facts["strategy"], **facts["strategy_parameters"]),
+        options,
+    )
+    return dataclasses.replace(plan, source=os.fspath(source))
+
+
+def _restore_options(path: str | os.PathLike[str], facts: dict[str, Any]) -> SearchOptions:
+    """Return the options that the run file describes; raise an error if it is damaged."""
+    kinds = {"measure": str, "measure_parameters": dict, "strategy": str, "target": str | None}
+    for name, kind in {**kinds, "strategy_parameters": dict}.items():
+        if name not in facts or not isinstance(facts[name], kind):
+            raise errors.damaged_run(path, "it does not describe a search")
+    tests = facts.get("tests", {name: SearchOptions.defaults()[name] for name in TEST_OPTIONS})
+    if not (isinstance(tests, dict) and set(TEST_OPTIONS) <= set(tests)):
+        raise errors.damaged_run(path, "it does not describe the tests")
+    stored = {name: facts[name] for name in SearchOptions.defaults() if name in facts}
+    try:
+        return SearchOptions(**{**stored, **{name: tests[name] for name in TEST_OPTIONS}})
+    except errors.ParameterError:
+        raise errors.damaged_run(path, "it does not describe a search") from None
+
+
+def _left_out(listed: Any) -> tuple[tuple[str, str], ...]:
+    """Return the columns that were left out, as far as the file names them."""
+    entries = listed if isinstance(listed, list) else []
+    return tuple(
+        (str(each[0]), str(each[1]))
+        for each in entries
+        if isinstance(each, list) and len(each) == 2
+    )
+
+
+def _parse_time(text: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,106 @@
+"""Level-wise beam search, as in the paper (after Keller et al., HiCS, ICDE 2012)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from covary.array_types import Columns, ColumnSets, Floats
+from covary.options import option
+from covary.searching.strategies.base import (
+    Batch,
+    Batches,
+    Strategy,
+    all_sets,
+    listed_sets,
+    register,
+)
+
+
+@register("beam", "the best sets of each size, joined to the next size")
+@dataclass(frozen=True)
+class Beam(Strategy):
+    """Score all pairs, keep the best, join them to sets of three, and so on.
+
+    Parameters
+    ----------
+    <options>
+    """
+
+    max_size: int = option(5, "Maximum number of columns of a set.", minimum=2)
+    beam: int = option(
+        100,
+        "Number of sets of each size from which sets of the next size are built. Of equal scores, "
+        "sets of earlier columns are kept.",
+        minimum=1,
+    )
+    parents: Literal["all", "one"] = option(
+        "all",
+        "'all' scores a set only if every subset with one column less was kept. 'one' scores it "
+        "if any such subset was kept, which is slower by a factor of up to the number of columns.",
+        choices=("all", "one"),
+    )
+
+    def batches(self, n_columns: int, fixed: int = 0) -> Batches:
+        size, last_size = 2 - fixed, self.max_size - fixed
+        level = all_sets(n_columns, size, fixed, self.beam if size < last_size else 0)
+        while kept := (yield from self._score_and_keep(level)):
+            size += 1
+            if size > last_size:
+                return
+            candidates = joined(kept) if self.parents == "all" else extended(kept, n_columns)
+            level = listed_sets(candidates, fixed, self.beam if size < last_size else 0)
+
+    def _score_and_keep(self, level: Iterable[Batch]) -> Generator[Batch, Floats, list[Columns]]:
+        """Yield the batches of a level; return its best sets."""
+        kept_sets: ColumnSets = np.empty((0, 0), np.int32)
+        kept_scores: Floats = np.empty(0)
+        for batch in level:
+            scores = yield batch
+            kept_sets = np.concatenate([kept_sets.reshape(-1, batch.sets.shape[1]), batch.sets])
+            kept_scores = np.concatenate([kept_scores, scores])
+            best = np.argsort(-kept_scores, kind="stable")[: self.beam]
+            best.sort()  # the original order, for the next batch
+            kept_sets, kept_scores = kept_sets[best], kept_scores[best]
+        return [tuple(columns) for columns in kept_sets.tolist()]
+
+
+def joined(kept: list[Columns]) -> list[Columns]:
+    """Return the sets with one more column of which every subset with one less was kept."""
+    all_kept = set(kept)
+    by_start: defaultdict[Columns, list[int]] = defaultdict(list)
+    for columns in sorted(kept):
+        by_start[columns[:-1]].append(columns[-1])
+    found = []
+    for start, lasts in by_start.items():
+        for at, last in enumerate(lasts[:-1]):
+            # The set without its first column must be kept as well: often the shorter list.
+            rest = by_start.get((*start[1:], last), []) if start else lasts[at + 1 :]
+            additions = rest if len(rest) < len(lasts) - at else lasts[at + 1 :]
+            found += [
+                (*start, last, addition)
+                for addition in additions
+                if all(subset in all_kept for subset in _parents(start, last, addition))
+            ]
+    return found
+
+
+def _parents(start: Columns, last: int, addition: int) -> Iterator[Columns]:
+    """Yield the subsets with one column less, except the one without the added column."""
+    yield (*start, addition)
+    for at in range(len(start)):
+        yield (*start[:at], *start[at + 1 :], last, addition)
+
+
+def extended(kept: list[Columns], n_columns: int) -> list[Columns]:
+    """Return the sets with one more column of which any subset with one less was kept."""
+    sets = np.array(kept, np.int32)
+    additions = np.tile(np.arange(n_columns, dtype=np.int32), len(sets))
+    larger = np.column_stack([np.repeat(sets, n_columns, axis=0), additions])
+    larger = larger[~(larger[:, :-1] == larger[:, -1:]).any(axis=1)]
+    larger.sort(axis=1)
+    return [tuple(columns) for columns in np.unique(larger, axis=0).tolist()]

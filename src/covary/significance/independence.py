@@ -1,0 +1,98 @@
+"""The independence test of one set of columns: `covary.test`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from covary import errors
+from covary.array_types import OnProgress
+from covary.engines import Engine
+from covary.measures import Measure
+from covary.options import Options, option
+from covary.prepare import Prepared, prepare_with_target
+from covary.results import TestResult
+from covary.significance.nulls import RandomPermutations, all_arrangements
+from covary.significance.permutation import NullDistribution, PermutationTest
+from covary.significance.stopping import Stopping
+
+
+@dataclass(frozen=True)
+class TestOptions(Options):
+    """Options of `covary.test`."""
+
+    __test__: ClassVar[bool] = False  # not a test class of pytest
+
+    target: Any = option(
+        None,
+        "Test whether this column is independent of the others. Only the target is permuted, so "
+        "that dependence among the others does not count.",
+        kind="column",
+    )
+    permutations: int = option(999, "Number of permutations.", minimum=1, flag="-n")
+    level: float | None = option(
+        None,
+        "Stop as soon as it is clear whether the p-value is above this level, often after 32 to "
+        "200 permutations. The p-value takes early stopping into account.",
+        kind="fraction",
+    )
+    seed: int = option(0, "Random seed for the permutations, and for a randomised measure.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.level is not None and (self.permutations + 1) * self.level < 1.0:
+            raise errors.too_few_permutations(self.permutations, self.level)
+
+
+class IndependenceTest(NamedTuple):
+    """An independence test that is ready to run; ``target`` is the position of the target."""
+
+    prepared: Prepared
+    measure: Measure
+    target: int | None
+    options: TestOptions
+
+    def run(self, engine: Engine, on_progress: OnProgress | None = None) -> TestResult:
+        """Permute, compare and return the result."""
+        prepared, names, options = self.prepared, self.prepared.names, self.options
+        columns = tuple(range(len(names)))
+        every = all_arrangements(prepared, columns, self.target, options.permutations)
+        maximum = options.permutations if every is None else every.number
+        moving = columns[1:] if self.target is None else (self.target,)
+        arrangements = every or RandomPermutations(prepared.n_rows, moving, options.seed)
+        test = PermutationTest(self.measure, prepared, (columns,), self.target, arrangements)
+        stopping = None
+        if options.level is not None and every is None:
+            stopping = Stopping(maximum, options.level, continue_below=False)
+        null = NullDistribution(test.observed(), maximum, stopping)
+        with engine.session(test) as session:
+            null.grow(session.run, on_progress=on_progress)
+        result = null.result(0)
+        assert result is not None
+        return TestResult(
+            columns=tuple(names),
+            target=None if self.target is None else names[self.target],
+            score=float(self.measure.score_sets(prepared, [columns], self.target)[0]),
+            statistic=result.observed,
+            pvalue=result.pvalue,
+            null=result.null,
+            permutations=result.null.size,
+            exact=every is not None,
+            measure=self.measure.name,
+            rows=prepared.n_rows,
+            seed=options.seed,
+            level=options.level if maximum > result.null.size else None,
+        )
+
+
+def plan_test(
+    data: Any, columns: Sequence[Any] | None, measure: Measure, options: TestOptions
+) -> IndependenceTest:
+    """Return a test of any data that `read_table` accepts."""
+    prepared, target = prepare_with_target(data, columns, options.target)
+    measure.check(prepared, len(prepared.names))
+    constant = [prepared.names[c] for c, varies in enumerate(prepared.varies) if not varies]
+    if constant:
+        errors.warn(errors.never_varies(constant))
+    return IndependenceTest(prepared, measure, target, options)

@@ -1,0 +1,133 @@
+"""Arrangements of values under the null hypothesis: random permutations, or all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from covary import kernels
+from covary.array_types import Rows
+from covary.prepare import Prepared, Ranks
+from covary.seeds import Purpose, random_stream
+
+# All arrangements are listed only if they have at most this many cells in total.
+MAX_CELLS = 10_000_000
+
+
+class Arrangements(Protocol):
+    """Numbered arrangements of the values of columns."""
+
+    def moves(self, number: int) -> dict[int, Rows]:
+        """Return, by column, the row that the value of each row moves to."""
+
+
+@dataclass(frozen=True)
+class RandomPermutations:
+    """Random permutations. Each has a number and is the same on every engine.
+
+    Parameters
+    ----------
+    n_rows : the number of rows
+    columns : the columns that are permuted, each independently
+    seed : the random seed
+    purpose : what the permutations are for
+    """
+
+    n_rows: int
+    columns: tuple[int, ...]
+    seed: int
+    purpose: Purpose = Purpose.SET_TESTS
+
+    def moves(self, number: int) -> dict[int, Rows]:
+        return {column: self._permutation(number, column) for column in self.columns}
+
+    def _permutation(self, number: int, column: int) -> Rows:
+        rng = random_stream(self.seed, self.purpose, number, column)
+        rows: Rows = kernels.shared.shuffling.shuffle(rng.random(self.n_rows))
+        return rows
+
+
+class AllArrangements(NamedTuple):
+    """All distinct arrangements except the observed one. They are equally likely.
+
+    Parameters
+    ----------
+    columns : the columns that move
+    by_column : for each of them, its arrangements, the observed one first
+    """
+
+    columns: tuple[int, ...]
+    by_column: tuple[Rows, ...]
+
+    @property
+    def number(self) -> int:
+        """The number of arrangements."""
+        return math.prod(len(each) for each in self.by_column) - 1
+
+    def moves(self, number: int) -> dict[int, Rows]:
+        which = np.unravel_index(number + 1, [len(each) for each in self.by_column])
+        return {
+            column: arrangements[at]
+            for column, arrangements, at in zip(self.columns, self.by_column, which, strict=True)
+        }
+
+
+def all_arrangements(
+    prepared: Prepared, columns: Sequence[int], target: int | None, maximum: int
+) -> AllArrangements | None:
+    """Return all distinct arrangements of columns, or None if there are more than ``maximum``.
+
+    Only relative positions matter. So the column with the most arrangements stays fixed, or all
+    columns except the target if there is one. Exchanging equal values changes nothing.
+    """
+    numbers = {column: _log_number(prepared, column) for column in columns}
+    if target is None:
+        moving = sorted(columns, key=lambda column: (numbers[column], column))[:-1]
+    else:
+        moving = [target]
+    total = sum(numbers[column] for column in moving)
+    cells = total + math.log(prepared.n_rows)
+    if total > math.log(maximum + 1.5) or cells > math.log(MAX_CELLS):
+        return None
+    ranks = prepared.derived(Ranks).by_row
+    return AllArrangements(tuple(moving), tuple(_arrangements(ranks[each]) for each in moving))
+
+
+def _log_number(prepared: Prepared, column: int) -> float:
+    """Return the logarithm of the number of distinct arrangements of a column."""
+    n_present = int(prepared.n_present[column])
+    values = prepared.values[column, :n_present]
+    ends = np.flatnonzero(values[1:] != values[:-1]) + 1
+    ties = [*np.diff(ends, prepend=0, append=n_present).tolist(), prepared.n_rows - n_present]
+    return math.lgamma(prepared.n_rows + 1) - sum(math.lgamma(n + 1) for n in ties)
+
+
+def _arrangements(ranks: Rows) -> Rows:
+    """Return all distinct arrangements of values with these ranks, the observed one first."""
+    groups = [np.flatnonzero(ranks == rank) for rank in np.unique(ranks)]
+    groups.sort(key=len)
+    observed = [tuple(rows.tolist()) for rows in groups]
+    arrangements = [np.arange(ranks.size, dtype=np.uint32)]
+    for places in _distributions([len(rows) for rows in groups], tuple(range(ranks.size))):
+        if places != observed:
+            arrangements.append(np.empty(ranks.size, np.uint32))
+            for rows, destination in zip(groups, places, strict=True):
+                arrangements[-1][rows] = destination
+    return np.array(arrangements)
+
+
+def _distributions(sizes: list[int], free: tuple[int, ...]) -> Iterator[list[tuple[int, ...]]]:
+    """Yield all ways to distribute free places among groups of these sizes."""
+    if len(sizes) == 1:
+        yield [free]
+        return
+    for chosen in combinations(free, sizes[0]):
+        taken = set(chosen)
+        rest = tuple(place for place in free if place not in taken)
+        for others in _distributions(sizes[1:], rest):
+            yield [chosen, *others]

@@ -1,0 +1,23 @@
+"""Checks of arguments. Each returns the value, or raises an error that says what is allowed."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+from covary import errors
+
+
+def check_whole_number(name: str, value: object, minimum: int, maximum: int | None = None) -> int:
+    """Return a whole number between two limits, both included."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < minimum or (maximum is not None and value > maximum):  # type: ignore[operator]
+        limits = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+        raise errors.invalid_parameter(name, f"a whole number {limits}", value)
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def check_fraction(name: str, value: object) -> float:
+    """Return a number above 0 and below 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
+        raise errors.invalid_parameter(name, "a number above 0 and below 1", value)
+    return float(value)
