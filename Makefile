@@ -8,17 +8,17 @@ WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 .PHONY: help demo test test-slow test-lowest lint format docs pictures bench power reproduce coverage clean
 
 help:
-	@echo "make demo         what covary does, on a real table: a page and a picture"
-	@echo "make test         the tests"
-	@echo "make test-slow    the statistical tests that take minutes"
-	@echo "make test-lowest  the tests with the lowest versions that pyproject.toml allows"
-	@echo "make lint         ruff and mypy"
-	@echo "make docs         the documentation, in docs/_build/html"
-	@echo "make pictures     the pictures of README and docs; those of pages take chromium"
-	@echo "make bench        times, growth, memory, and ratios to what else one would use"
-	@echo "make power        how often covary and others find a dependence: half an hour"
-	@echo "make reproduce    the experiments of the paper, DATA=folder with its tables: 2.6 hours"
-	@echo "make coverage     which lines the tests reach, kernels included"
+	@echo "make demo         run covary on a real table: writes a page and a picture"
+	@echo "make test         run the tests"
+	@echo "make test-slow    run the statistical tests that take minutes"
+	@echo "make test-lowest  run the tests with the lowest allowed versions of all packages"
+	@echo "make lint         run ruff and mypy"
+	@echo "make docs         build the documentation in docs/_build/html"
+	@echo "make pictures     draw the pictures of README and docs; some need chromium"
+	@echo "make bench        measure time, growth and memory, with ratios to other libraries"
+	@echo "make power        measure the power of covary and other tests: half an hour"
+	@echo "make reproduce    run the experiments of the paper, DATA=folder of tables: 2.6 hours"
+	@echo "make coverage     measure the test coverage, including kernels"
 
 $(VENV)/.pip: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -35,7 +35,7 @@ $(VENV)/.%: $(VENV)/.covary
 
 demo: $(VENV)/.report
 	$(BIN)/covary demo
-	@echo "(here, covary is $(BIN)/covary)"
+	@echo "(covary is installed as $(BIN)/covary)"
 
 $(VENV)/.report: $(VENV)/.covary
 	$(BIN)/python -m pip install --quiet --editable ".[report]"
@@ -54,7 +54,7 @@ test-lowest: $(VENV)/.pip
 	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct \
 		--group test --editable .
 	.venv-lowest/bin/python -m covary.kernels
-	# scikit-learn 1.6 wants this for its own checks once a package with array_api_compat is there.
+	# The checks of scikit-learn 1.6 need this if array_api_compat is installed.
 	SCIPY_ARRAY_API=1 .venv-lowest/bin/python -m pytest -n $(WORKERS) -m "not slow"
 
 lint: $(VENV)/.test $(VENV)/.lint
@@ -75,7 +75,7 @@ pictures: $(VENV)/.report $(VENV)/.test
 
 bench: $(VENV)/.covary
 	@$(BIN)/python -m pip install --quiet --editable ".[bench]" || \
-		echo "some peers do not install here: their rows will say so"
+		echo "some libraries cannot be installed here: the results say which"
 	$(BIN)/python -m benchmarks $(ARGS)
 
 power: $(VENV)/.covary

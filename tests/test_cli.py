@@ -243,7 +243,7 @@ def test_search_passes_its_options_on(covary_command, table):
 def test_search_for_a_target_does_not_list_it_among_the_columns(covary_command, table):
     code, out, _ = covary_command("search", table, "--target", "[bold]sign[/bold]")
     assert code == 0
-    assert "that explain [bold]sign[/bold] (uds-chance, beam, 300 rows)" in out
+    assert "that explain [bold]sign[/bold] (uds-chance, beam, 300 rows)" in " ".join(out.split())
     rows = [line.split() for line in out.splitlines() if line.split()[:1] == ["1"]]
     assert rows[0][-1] == "x"
 

@@ -781,7 +781,9 @@ def memory_of(array):
 
 def inspect_arrays(shared, items):
     _, prepared = shared
-    arrays = [prepared.orders, prepared.values, prepared.entropies, prepared.bins(20).codes]
+    # Workers get derived data ready made.
+    (bins,) = prepared._derived.values()
+    arrays = [prepared.orders, prepared.values, prepared.entropies, bins.codes]
     seen = [(isinstance(memory_of(array), mmap.mmap), array.flags.writeable) for array in arrays]
     return [seen for _ in items]
 

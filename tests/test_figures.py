@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import covary
 from covary.engines import Threads
-from covary.plots.column_order import clustered_order
+from covary.plots.clustered_order import clustered_order
 from covary.plots.curves import best_fit
 from covary.plots.round_bins import round_bins
 from covary.plots.set_figures import SetFigures

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import covary
-from covary import engines, measures
+from covary import engines
 from covary.engines import ENGINES, Engine, Threads, find_engine
 from covary.errors import ParameterError
 from covary.measures import MEASURES, Measure, find_measure
+from covary.options import option
 from covary.prepare import Ranks
 from covary.registry import Entry, Registry
 from covary.searching import strategies
@@ -215,10 +216,8 @@ def test_strategies_and_engines_are_attributes_of_their_packages():
             _ = package.Nonsense
 
 
-def test_instances_have_the_registered_name(kind):
-    registry, _, _ = REGISTRIES[kind]
-    if kind == "engine":
-        pytest.skip("engines have no name")
+@pytest.mark.parametrize("registry", [MEASURES, STRATEGIES], ids=["measures", "strategies"])
+def test_instances_have_the_registered_name(registry):
     for name, entry in registry.entries().items():
         assert entry.make().name == name
 
@@ -268,10 +267,7 @@ def test_a_new_strategy(monkeypatch, table):
     class AllPairs(Exhaustive):
         """Every pair."""
 
-        max_size: int = Exhaustive.__dataclass_fields__["max_size"]
-
-        def __post_init__(self):
-            object.__setattr__(self, "max_size", 2)
+        max_size: int = option(2, "Maximum number of columns of a set.", minimum=2)
 
     found = covary.search(table, strategy="all-pairs")
     assert (found.strategy, found.scored) == ("all-pairs", 6)
@@ -311,4 +307,3 @@ def test_registration_returns_the_class():
 
     assert registry.register("thing", "a thing")(Thing) is Thing
     assert registry.entry("thing").cls is Thing
-    assert measures.MEASURES is MEASURES

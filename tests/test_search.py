@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import pickle
+from contextlib import contextmanager
 from pathlib import Path
 
 import naive
@@ -20,10 +21,11 @@ from hypothesis import strategies as st
 
 import covary
 from covary import SearchResult, Subspace
-from covary.engines import Threads
-from covary.errors import ColumnError, ParameterError
+from covary.engines import Threads, find_engine
+from covary.errors import ColumnError, EngineError, ParameterError
 from covary.measures import find_measure
 from covary.measures.uds import prefix_scorer
+from covary.plots import source
 from covary.prepare import prepare
 from covary.searching import run
 from covary.searching.options import SearchOptions
@@ -530,6 +532,72 @@ def test_column_names_cannot_send_control_codes_to_the_terminal(table):
         assert "\x1b" not in text
         assert "\\x1b[31mred" in text
         assert "two\\nlines" in text
+
+
+# ---------------------------------------------------------------- engine of figures
+
+
+class RecordingEngine(Threads):
+    """Threads that record the items of all tasks, until they are closed."""
+
+    def __init__(self):
+        super().__init__(1)
+        self.items = []
+        self.closed = False
+
+    @contextmanager
+    def session(self, shared):
+        if self.closed:
+            raise EngineError("the cluster is closed")
+        with super().session(shared) as session:
+            submit = session.submit
+
+            def recorded(task, items):
+                self.items.extend(items)
+                return submit(task, items)
+
+            session.submit = recorded
+            yield session
+
+
+def scored_pairs(items):
+    """Return the pairs that the items of tasks of `uds` score, in any order."""
+    return sorted(
+        tuple(sorted((*item.columns, last))) for item in items for last in item.last.tolist()
+    )
+
+
+def test_figures_compute_missing_pairs_on_the_engine_of_the_search(table, monkeypatch):
+    pytest.importorskip("altair")
+    monkeypatch.setattr(source, "find_engine", lambda *_: pytest.fail("another engine"))
+    engine = RecordingEngine()
+    found = covary.search(table[:, :5], target=1, measure="uds", engine=engine)
+    engine.items.clear()
+    drawn = found.plot.heatmap().to_dict()
+    assert scored_pairs(engine.items) == list(itertools.combinations(range(5), 2))
+    without_target = covary.search(table[:, :5], measure="uds", engine=engine)
+    engine.items.clear()
+    assert without_target.plot.heatmap().to_dict() == drawn
+    assert engine.items == [], "the search has computed all pairs"
+
+
+def test_figures_use_threads_if_the_engine_of_the_search_fails(table, monkeypatch):
+    pytest.importorskip("altair")
+    engine = RecordingEngine()
+    found = covary.search(table[:, :5], target=1, measure="uds", engine=engine)
+    expected = found.plot.heatmap().to_dict()
+    fallbacks = []
+
+    def watched(*arguments):
+        fallbacks.append(find_engine(*arguments))
+        return fallbacks[-1]
+
+    monkeypatch.setattr(source, "find_engine", watched)
+    engine.closed = True
+    engine.items.clear()
+    assert found.plot.heatmap().to_dict() == expected
+    assert [type(each) for each in fallbacks] == [Threads]
+    assert engine.items == []
 
 
 # ---------------------------------------------------------------- errors and special cases

@@ -8,8 +8,10 @@ import logging
 import math
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass
 from fractions import Fraction
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -842,6 +844,85 @@ def test_a_chain_has_no_increment():
     assert sum(marked) >= 9
 
 
+@dataclass(frozen=True)
+class MeanCorrelation(Measure):
+    """A measure of sets without an increment test and without an order of columns."""
+
+    def score_set(self, prepared, columns, target=None):
+        ranks = prepared.derived(Ranks).by_row[list(columns)].astype(float)
+        return float(np.abs(np.corrcoef(ranks)[np.triu_indices(len(ranks), 1)]).mean())
+
+
+@dataclass(frozen=True)
+class WithIncrementTest(MeanCorrelation):
+    """The same with its own increment test: every set needs column 0."""
+
+    calls: ClassVar[list] = []
+
+    def increment_pvalue(self, prepared, order, seed):
+        self.calls.append((order, seed))
+        return 1e-6 if 0 in order else 1.0
+
+
+@dataclass(frozen=True)
+class WithOrder(WithIncrementTest):
+    """The same with an order of columns."""
+
+    def order_set(self, prepared, columns):
+        return sorted(columns, reverse=True)
+
+
+@pytest.mark.parametrize("measure", [WithIncrementTest(), WithOrder()])
+@pytest.mark.parametrize("permutations", [0, 19])
+def test_the_increment_test_of_a_measure_is_used(measure, permutations, table, monkeypatch):
+    assert measure.tests_increments
+    monkeypatch.setattr(UDSChance, "increment_pvalue", fail)
+    measure.calls.clear()
+    options = {"max_size": 3, "top": 1000, "seed": 4, "n_jobs": 1, "permutations": permutations}
+    found = covary.search(table, measure=measure, sift=True, **options)
+    sets = list(itertools.combinations(range(5), 3))
+    orders = [each[::-1] for each in sets] if isinstance(measure, WithOrder) else sets
+    assert sorted(measure.calls) == sorted((order, 4) for order in orders)
+    kept = {positions(each) for each in found}
+    assert kept == {*itertools.combinations(range(5), 2), *(each for each in sets if 0 in each)}
+    if permutations:
+        pvalues = {each.increment_pvalue for each in found if len(each.columns) == 3}
+        assert pvalues == {3e-6}, "corrected for the three columns that could have been added"
+
+
+def test_with_a_target_the_increment_test_of_a_measure_gets_the_target_last(table):
+    measure = WithOrder()
+    measure.calls.clear()
+    tests = IncrementTests(measure, prepare(table), 1, 8)
+    assert (tests.pvalue((0, 1, 4)), tests.pvalue((1, 2, 3))) == (1e-6, 1.0)
+    assert measure.calls == [((0, 4, 1), 8), ((2, 3, 1), 8)]
+
+
+def test_a_measure_without_an_increment_test_uses_that_of_uds_chance(table, monkeypatch):
+    assert not MeanCorrelation().tests_increments
+    assert UDSChance().tests_increments
+    calls = []
+    original = UDSChance.increment_pvalue
+
+    def watched(self, prepared, order, seed):
+        calls.append((order, seed))
+        return original(self, prepared, order, seed)
+
+    monkeypatch.setattr(UDSChance, "increment_pvalue", watched)
+    prepared = prepare(table)
+    sets = list(itertools.combinations(range(5), 3))
+    for measure, ordering in ((MeanCorrelation(), UDSChance()), (covary.UDS(), covary.UDS())):
+        calls.clear()
+        options = {"max_size": 3, "top": 1000, "seed": 4, "permutations": 9, "n_jobs": 1}
+        found = covary.search(table, measure=measure, **options)
+        orders = {each: tuple(ordering.order_set(prepared, each)) for each in sets}
+        assert sorted(calls) == sorted((order, 4) for order in orders.values())
+        for each in found:
+            if len(each.columns) == 3:
+                alone = increments.increment_pvalue(prepared, orders[positions(each)], 4)
+                assert each.increment_pvalue == min(1.0, 3 * alone)
+
+
 # ---------------------------------------------------------------- covary.test
 
 
@@ -1353,8 +1434,8 @@ def test_a_tested_search_as_text(found):
     assert f"(Westfall-Young, {found.tests.searches:,} shuffled tables searched)" in explained[2]
     assert explained[3].startswith("adds nothing beyond a subset: ")
     with_target = found.tests.explained(found.scored, "y\x1b")
-    assert "if y\\x1b were independent of the rest" in with_target[0]
-    assert "if y\\x1b were independent (Westfall-Young" in with_target[2]
+    assert "if y\\x1b were independent of the other columns; for" in with_target[0]
+    assert "if y\\x1b were independent of the other columns (Westfall-Young" in with_target[2]
 
 
 def test_text_uses_the_singular_for_one_set_and_one_table():
@@ -1387,7 +1468,7 @@ def test_increment_tests_use_a_sample_of_many_rows(monkeypatch):
     rng = np.random.default_rng(3)
     a, b, noise = rng.normal(size=(3, 900))
     table = np.column_stack([noise, a, b, a + b])
-    monkeypatch.setattr(increment_tests, "MAX_ROWS", 300)
+    monkeypatch.setattr(increment_tests, "SAMPLE_ROWS", 300)
     for columns, target in (((1, 2, 3), None), ((1, 2, 3), 3), ((0, 1, 3), 3)):
         tests = IncrementTests(UDSChance(), prepare(table), target, 5)
         p = [tests.pvalue(columns) for _ in range(2)]
@@ -1430,7 +1511,7 @@ def test_a_search_with_a_target_tests_the_target(table):
     found = searched(table, target=4, max_size=3)
     assert found.target == "x4"
     assert all("x4" in each.columns for each in found)
-    assert "if x4 were independent of the rest" in str(found)
+    assert "if x4 were independent of the other columns" in str(found)
     by_columns = {positions(each): each for each in found}
     assert by_columns[2, 3, 4].pvalue <= 0.05 + 1e-9
     # That x0 and x1 depend on each other does not count.
@@ -1571,7 +1652,7 @@ def fail(*arguments, **options):
 
 def test_a_tested_run_is_not_computed_again(table, uninterrupted, monkeypatch):
     monkeypatch.setattr(permutation, "evidence_permuted", fail)
-    monkeypatch.setattr("covary.searching.increments.increment_pvalues", fail)
+    monkeypatch.setattr("covary.searching.set_increments.increment_pvalues", fail)
     monkeypatch.setattr("covary.searching.pvalues.search_shuffled", fail)
     again = covary.search(table, run=uninterrupted.path, resume=True, **SEARCH)
     assert again == uninterrupted.result
@@ -1757,7 +1838,7 @@ def test_the_search_command_prints_pvalues(covary_command, csv):
     flat = unwrapped(out)
     for line in result.tests.explained(result.scored):
         assert unwrapped(line) in flat
-    for heading in (" p ", " q ", " family-wise p "):
+    for heading in (" p ", " q ", " family-", " wise p "):
         assert heading in out
     assert "adds nothing" in out
     code, out, _ = covary_command(*search, "--json")
@@ -1786,7 +1867,7 @@ DRAWS = {
     "normal": lambda rng, m: rng.normal(size=m),
     "heavy": lambda rng, m: rng.standard_cauchy(size=m),
     "tied": lambda rng, m: rng.integers(0, rng.integers(2, 8), size=m).astype(float),
-    "gaps": lambda rng, m: np.where(rng.random(m) < 0.2, nan, rng.normal(size=m)),
+    "missing": lambda rng, m: np.where(rng.random(m) < 0.2, nan, rng.normal(size=m)),
 }
 
 
@@ -1812,7 +1893,7 @@ def test_noise_is_rejected_at_the_level(name):
     n_tables = 120
     rejected = 0
     for number in range(n_tables):
-        kind = ("normal", "heavy", "tied", "gaps", "mixed")[number % 5]
+        kind = ("normal", "heavy", "tied", "missing", "mixed")[number % 5]
         cells = independent(rng, kind, int(rng.integers(12, 50)), int(rng.integers(2, 4)))
         target = (None, 0)[number % 2]
         result = checked(cells, measure=name, target=target, permutations=19, seed=number)

@@ -65,9 +65,9 @@ def test_beam_proposes_the_candidates_of_the_naive_search(
     seed, n_columns, beam, max_size, parents, levels
 ):
     score = random_scores(seed, levels)
-    asked = drive(Beam(max_size, beam, parents), n_columns, score)
-    naively = naive.beam_search(range(n_columns), score, beam, max_size, parents == "all")
-    assert asked == naively
+    proposed = drive(Beam(max_size, beam, parents), n_columns, score)
+    expected = naive.beam_search(range(n_columns), score, beam, max_size, parents == "all")
+    assert proposed == expected
 
 
 @given(
@@ -81,9 +81,9 @@ def test_beam_with_a_fixed_column_starts_with_single_columns(
     seed, n_columns, beam, max_size, parents
 ):
     score = random_scores(seed, 5)
-    asked = drive(Beam(max_size, beam, parents), n_columns, score, fixed=1)
+    proposed = drive(Beam(max_size, beam, parents), n_columns, score, fixed=1)
     # The fixed column has the largest number, so the order of the others stays the same.
-    naively = naive.beam_search(
+    expected = naive.beam_search(
         range(n_columns),
         lambda columns: score(columns[:-1]),
         beam,
@@ -91,18 +91,18 @@ def test_beam_with_a_fixed_column_starts_with_single_columns(
         parents == "all",
         fixed=(n_columns,),
     )
-    assert asked == {columns[:-1]: value for columns, value in naively.items()}
+    assert proposed == {columns[:-1]: value for columns, value in expected.items()}
 
 
 @pytest.mark.parametrize("size", [2, 3, 5])
 @pytest.mark.parametrize("fixed", [0, 1])
 def test_exhaustive_proposes_every_set_once(size, fixed):
-    asked = drive(Exhaustive(size), 6, lambda columns: 0.0, fixed)
+    proposed = drive(Exhaustive(size), 6, lambda columns: 0.0, fixed)
     every = itertools.chain.from_iterable(
         itertools.combinations(range(6), k) for k in range(2 - fixed, size - fixed + 1)
     )
-    assert list(asked) == list(every)
-    assert len(asked) == Exhaustive(size).count(6, fixed)
+    assert list(proposed) == list(every)
+    assert len(proposed) == Exhaustive(size).count(6, fixed)
 
 
 def test_no_set_has_more_columns_than_the_table():
@@ -131,9 +131,9 @@ def pair_scores(edges):
 def test_4s_scores_the_cliques_of_the_strongest_pairs():
     triangle, square = (0, 3, 5), (1, 2, 6, 7)
     edges = [*itertools.combinations(triangle, 2), *itertools.combinations(square, 2), (4, 8)]
-    asked = drive(FourS(), 9, pair_scores(edges))
-    assert [columns for columns in asked if len(columns) > 2] == [triangle, square]
-    assert sum(len(columns) == 2 for columns in asked) == math.comb(9, 2)
+    proposed = drive(FourS(), 9, pair_scores(edges))
+    assert [columns for columns in proposed if len(columns) > 2] == [triangle, square]
+    assert sum(len(columns) == 2 for columns in proposed) == math.comb(9, 2)
 
 
 @given(
@@ -150,14 +150,14 @@ def test_4s_proposes_the_cliques_and_their_unions(seed, edges, levels, max_size)
     if max_size is not None and any(len(clique) > max_size for clique in cliques):
         return  # Large cliques are reduced to the strongest columns; another test checks that.
     unions = naive.merged_cliques(cliques, 8, max_size or 8)
-    asked = drive(FourS(max_size, edges), 8, score)
-    assert {columns for columns in asked if len(columns) > 2} == {*cliques, *unions}
+    proposed = drive(FourS(max_size, edges), 8, score)
+    assert {columns for columns in proposed if len(columns) > 2} == {*cliques, *unions}
 
 
 def test_4s_joins_cliques_if_few_edges_are_missing():
     edges = set(itertools.combinations(range(8), 2)) - {(0, 1), (2, 3)}
-    asked = drive(FourS(edges=100), 60, pair_scores(edges))
-    assert tuple(range(8)) in asked
+    proposed = drive(FourS(edges=100), 60, pair_scores(edges))
+    assert tuple(range(8)) in proposed
 
 
 def test_4s_does_not_join_cliques_that_share_one_column():
@@ -169,12 +169,12 @@ def test_4s_does_not_join_cliques_that_share_one_column():
 
 def test_4s_reduces_large_cliques_to_the_strongest_columns():
     weights = [0.9, 0.1, 0.8, 0.7, 0.2]
-    asked = drive(
+    proposed = drive(
         FourS(max_size=3, edges=10),
         5,
         lambda columns: min(weights[c] for c in columns) if len(columns) == 2 else 0.0,
     )
-    assert [columns for columns in asked if len(columns) > 2] == [(0, 2, 3)]
+    assert [columns for columns in proposed if len(columns) > 2] == [(0, 2, 3)]
 
 
 def test_4s_removes_edges_if_there_are_too_many_cliques(monkeypatch):
@@ -183,10 +183,10 @@ def test_4s_removes_edges_if_there_are_too_many_cliques(monkeypatch):
     monkeypatch.setattr(four_s, "MAX_CLIQUES", 3)
     # A complete graph without a perfect matching has 2^4 maximal cliques.
     edges = set(itertools.combinations(range(8), 2)) - {(0, 1), (2, 3), (4, 5), (6, 7)}
-    asked = drive(FourS(edges=100), 8, pair_scores(edges))
+    proposed = drive(FourS(edges=100), 8, pair_scores(edges))
     strongest = sorted(edges)[: len(edges) // 4]
     cliques = naive.maximal_cliques(set(strongest), 8)
-    assert {c for c in asked if len(c) > 2} == {*cliques, *naive.merged_cliques(cliques, 8, 8)}
+    assert {c for c in proposed if len(c) > 2} == {*cliques, *naive.merged_cliques(cliques, 8, 8)}
 
 
 # ---------------------------------------------------------------- parameters

@@ -18,8 +18,8 @@ from covary.options import accepts, document
 from covary.searching.options import SearchOptions
 from covary.searching.strategies import Strategy
 from covary.table import Column, Table
+from covary.table.read import MIN_ROWS
 
-MIN_ROWS = 3
 # Options that the estimator has under another name, and a different default.
 RENAMED = ("target", "seed")
 DEFAULT_TOP = 10

@@ -18,6 +18,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
 
 from covary import errors
@@ -60,9 +61,12 @@ class Allowed(NamedTuple):
         if self.kind == "choice" and value not in self.choices:
             allowed = " or ".join(map(repr, self.choices))
             raise errors.invalid_parameter(name, allowed, value)
-        if self.kind == "flag" and not hasattr(value, "__bool__"):
-            raise errors.invalid_parameter(name, "True or False", value)
-        return bool(value) if self.kind == "flag" else value
+        if self.kind == "flag":
+            # NumPy's booleans are no integers, but their type has a name of its own.
+            if not (isinstance(value, Integral) or type(value).__name__.startswith("bool")):
+                raise errors.invalid_parameter(name, "True or False", value)
+            return bool(value)
+        return value
 
     @property
     def type_name(self) -> str:

@@ -9,12 +9,12 @@ import numpy as np
 from covary.array_types import Booleans, Floats
 
 # Statistics that are relatively closer than this count as equal.
-RELATIVE_TOLERANCE = 1e-9
+STATISTIC_TOLERANCE = 1e-9
 
 
 def lower_limit(observed: Any) -> Any:
     """Return the smallest value that counts as at least as large as an observed statistic."""
-    return observed - RELATIVE_TOLERANCE * np.maximum(np.abs(observed), 1.0)
+    return observed - STATISTIC_TOLERANCE * np.maximum(np.abs(observed), 1.0)
 
 
 def at_least(values: Floats, observed: Any) -> Booleans:

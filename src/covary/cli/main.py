@@ -15,9 +15,9 @@ from typing import NoReturn
 import click
 
 import covary
+from covary.cli.output import INTERRUPTED
 from covary.formatting import printable
 
-INTERRUPTED = 130
 COMMANDS = (
     "demo",
     "search",

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+# The exit code after Ctrl-C.
+INTERRUPTED = 130
+
 
 def cell(text: str) -> Any:
     """Return text for a rich table; markup and control characters have no effect."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covary.cli import options, output
+from covary.cli.output import INTERRUPTED
 from covary.formatting import printable, short_number
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 # Narrower terminals have no room for bars beside p-values.
 MIN_WIDTH_FOR_BARS = 100
-INTERRUPTED = 130
 
 
 def _generated() -> list[click.Option]:

@@ -8,7 +8,7 @@ from typing import Any
 from covary import errors
 from covary.plots.figures.style import Spec
 from covary.plots.search_figures import SearchFigures
-from covary.plots.set_figures import MAX_ROWS, SetFigures
+from covary.plots.set_figures import MAX_DRAWN_ROWS, SetFigures
 from covary.plots.source import FigureSource
 from covary.validation import check_whole_number
 
@@ -44,7 +44,7 @@ class SetPlots:
         positions = [source.record.labels.index(column) for column in columns]
         self._figures = SetFigures(source, positions)
 
-    def projections(self, rows: int = MAX_ROWS, seed: int = 0) -> Any:
+    def projections(self, rows: int = MAX_DRAWN_ROWS, seed: int = 0) -> Any:
         """Return scatter plots of all pairs of columns; a brush in one marks its rows in all.
 
         The curve is the simplest one that fits: a polynomial up to degree 5, or a monotone curve.

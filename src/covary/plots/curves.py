@@ -12,7 +12,7 @@ MAX_DEGREE = 5
 FOLDS = 5
 # A less simple curve must raise the cross-validated R² by at least this much.
 MIN_IMPROVEMENT = 0.005
-MIN_ROWS = 20
+MIN_ROWS_FITTED = 20
 # A curve with a lower cross-validated R² is not drawn.
 MIN_R2 = 0.05
 POINTS_ON_CURVE = 101
@@ -98,7 +98,7 @@ def best_fit(x: Floats, y: Floats, seed: int = 0) -> Fit | None:
     """
     both = ~(np.isnan(x) | np.isnan(y))
     x, y = x[both], y[both]
-    if x.size < MIN_ROWS or np.unique(x).size < 3 or y.min() == y.max():
+    if x.size < MIN_ROWS_FITTED or np.unique(x).size < 3 or y.min() == y.max():
         return None
     x_range, y_range = _Range.of(x), _Range.of(y)
     x, y = x_range.to_unit(x), y_range.to_unit(y)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from covary.array_types import Floats, OnProgress
-from covary.plots.column_order import clustered_order
+from covary.plots.clustered_order import clustered_order
 from covary.plots.figures.graph import Relation, graph
 from covary.plots.figures.heatmap import heatmap
 from covary.plots.figures.style import Spec

@@ -37,7 +37,7 @@ from covary.plots.source import FigureSource, random_rows
 from covary.results import Step
 from covary.table import Column
 
-MAX_ROWS = 500
+MAX_DRAWN_ROWS = 500
 MAX_AXES = 6
 # With at least this many columns there are many panels: they have fewer bins.
 MANY_AXES = 4
@@ -78,7 +78,7 @@ class SetFigures:
     # ------------------------------------------------------------ figures
 
     def projections(
-        self, max_rows: int = MAX_ROWS, seed: int = 0, *, unique_names: bool = False
+        self, max_rows: int = MAX_DRAWN_ROWS, seed: int = 0, *, unique_names: bool = False
     ) -> Spec:
         """Return scatter plots of all pairs of columns.
 
@@ -146,7 +146,7 @@ class SetFigures:
 
     # ------------------------------------------------------------ sentences
 
-    def note_on_rows(self, max_rows: int = MAX_ROWS) -> str:
+    def note_on_rows(self, max_rows: int = MAX_DRAWN_ROWS) -> str:
         """Return a note on the rows and columns that the scatter plots show."""
         complete, partial = self._complete_and_partial
         rows = self.drawn_rows(max_rows, 0)

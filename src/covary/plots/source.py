@@ -16,7 +16,7 @@ from covary.searching.pairs import pair_scores
 from covary.searching.record import SearchRecord
 
 # A figure with more columns is hard to read: it shows those of the best sets.
-MAX_COLUMNS = 60
+MAX_SHOWN_COLUMNS = 60
 MAX_FITTED_ROWS = 2_000
 
 
@@ -67,14 +67,14 @@ class FigureSource:
     def shown_columns(self) -> list[int]:
         """The columns in figures of the whole table: all, or the 60 with the best scores."""
         n_columns = len(self.record.labels)
-        if n_columns <= MAX_COLUMNS:
+        if n_columns <= MAX_SHOWN_COLUMNS:
             return list(range(n_columns))
         ranked = [column for columns in self.record.sets for column in columns]
         pairs = self.record.pairs
         if pairs is not None:
             scores = np.nan_to_num(np.fmax(pairs, pairs.T), nan=-np.inf)
             ranked += np.argsort(-scores.max(axis=1), kind="stable").tolist()
-        return sorted(list(dict.fromkeys(ranked))[:MAX_COLUMNS])
+        return sorted(list(dict.fromkeys(ranked))[:MAX_SHOWN_COLUMNS])
 
     def pair_scores(self, on_progress: OnProgress | None = None) -> Floats:
         """Return the scores of all pairs of ``shown_columns`` as a square array.

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from covary.formatting import short_number
 from covary.plots.figures.style import shown_label
 from covary.results import ADDS_NOTHING, SearchResult, Subspace
+from covary.significance.stopping import LEVEL
 
 MAX_FINDINGS = 5
-LEVEL = 0.05
 
 
 class ExplainedColumn(NamedTuple):

@@ -144,9 +144,10 @@ class TestSummary:
 
     def explained(self, scored: int, target: Any = None) -> list[str]:
         """Return the meaning of p, q and family-wise p, one sentence per line."""
-        of = "its columns" if target is None else printable(target)
-        null = f"{of} were independent" if target is None else f"{of} were independent of the rest"
-        everything = "all columns" if target is None else printable(target)
+        if target is None:
+            null, global_null = "its columns were independent", "all columns were independent"
+        else:
+            null = global_null = f"{printable(target)} were independent of the other columns"
         lines = [
             f"p: probability of evidence at least this large if {null}; for this set alone, not "
             f"corrected for the search (up to {counted(self.permutations, 'permutation')})",
@@ -158,7 +159,7 @@ class TestSummary:
             "q: expected share of false sets among those that score at least this high "
             f"(Benjamini-Hochberg over {counted(scored, 'scored set')})",
             "family-wise p: probability that any set of the search scores at least this high if "
-            f"{everything} were independent (Westfall-Young, "
+            f"{global_null} (Westfall-Young, "
             f"{counted(self.searches, 'shuffled table')} searched)",
             f"{ADDS_NOTHING}: the score may come from a subset alone, such as a strong pair",
         ]

@@ -11,11 +11,11 @@ from covary.array_types import Columns, Floats, OnStage
 from covary.engines import Engine
 from covary.results import TestSummary
 from covary.runs import RunFile
-from covary.searching.increments import SetIncrements
 from covary.searching.null_searches import NullSearch, NullSearchTask, search_shuffled
 from covary.searching.plan import SearchPlan
 from covary.searching.progress import of_stage
 from covary.searching.ranking import ScoredSet
+from covary.searching.set_increments import SetIncrements
 from covary.seeds import Purpose
 from covary.significance.corrections import (
     benjamini_hochberg,

@@ -15,12 +15,12 @@ from covary.engines import Engine
 from covary.results import Presenter, SearchResult, Subspace
 from covary.runs import RunFile
 from covary.searching.candidates import Observer
-from covary.searching.increments import SetIncrements
 from covary.searching.plan import SearchPlan
 from covary.searching.progress import of_stage
 from covary.searching.pvalues import SearchPvalues
 from covary.searching.ranking import MaximalTopSets, MinimalTopSets, ScoredSet, TopSets
 from covary.searching.record import SearchRecord
+from covary.searching.set_increments import SetIncrements
 from covary.searching.strategies import Batch
 from covary.table import kind_of_frame, labels_of
 

@@ -19,7 +19,7 @@ from covary.seeds import Purpose, random_stream
 from covary.table import Column, Table
 
 # A sample of this many rows is used of larger tables.
-MAX_ROWS = 20_000
+SAMPLE_ROWS = 20_000
 
 
 class IncrementTests(NamedTuple):
@@ -48,22 +48,22 @@ class IncrementTests(NamedTuple):
 
     def pvalue(self, columns: Columns) -> float:
         """Return the p-value of the hypothesis that the set does not need one of its columns."""
-        if self.prepared.n_rows > MAX_ROWS:
+        if self.prepared.n_rows > SAMPLE_ROWS:
             return self._sampled(columns).pvalue(tuple(range(len(columns))))
         if self.target is not None:
             order = [*(column for column in columns if column != self.target), self.target]
         else:
             order = self.measure.order_set(self.prepared, columns)
-            order = order or self.tester.order_set(self.prepared, columns)
+            order = order or self.tester.order_set(self.prepared, columns) or list(columns)
         return self.tester.increment_pvalue(self.prepared, tuple(order), self.seed)
 
     def _sampled(self, columns: Columns) -> IncrementTests:
         """Return the tests of some rows of these columns only."""
         rng = random_stream(self.seed, Purpose.INCREMENTS, *columns)
-        rows = np.sort(rng.choice(self.prepared.n_rows, MAX_ROWS, replace=False))
+        rows = np.sort(rng.choice(self.prepared.n_rows, SAMPLE_ROWS, replace=False))
         sampled = [Column(self.prepared.names[c], self.prepared.by_row(c)[rows]) for c in columns]
         target = None if self.target is None else columns.index(self.target)
-        return self._replace(prepared=Prepared(Table(tuple(sampled), MAX_ROWS)), target=target)
+        return self._replace(prepared=Prepared(Table(tuple(sampled), SAMPLE_ROWS)), target=target)
 
 
 def increment_pvalues(tests: IncrementTests, sets: Sequence[Columns]) -> Floats:

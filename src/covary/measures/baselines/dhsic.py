@@ -11,7 +11,7 @@ from covary import errors
 from covary.measures.base import Measure
 from covary.measures.registry import register
 from covary.measures.shared.complete_rows import (
-    MIN_ROWS,
+    MIN_COMPLETE_ROWS,
     centred,
     complete_rows,
     complete_rows_in_units,
@@ -102,7 +102,7 @@ class DHSIC(Measure):
         else:
             values = complete_rows(prepared, columns)
         values = varying_lines(values)
-        if len(values) < 2 or values.shape[1] < MIN_ROWS:
+        if len(values) < 2 or values.shape[1] < MIN_COMPLETE_ROWS:
             return 0.0
         lines = [centred(line) for line in values]
         if self.scale == "median":

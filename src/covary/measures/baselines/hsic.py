@@ -22,7 +22,7 @@ from covary.measures.shared.scaling import (
 from covary.prepare import Prepared
 
 # The unbiased estimate is undefined for fewer rows, and if all values but one are equal.
-MIN_ROWS = 4
+MIN_ROWS_UNBIASED = 4
 
 
 @register("hsic", "Hilbert-Schmidt independence criterion of Gretton et al. (2005); pairs only")
@@ -93,7 +93,7 @@ class HSIC(Pairwise):
         return super().rows(prepared, pair)
 
     def score_pair(self, x: Floats, y: Floats) -> float:
-        if min(_rarest_count(x), _rarest_count(y)) < 2 or x.size < MIN_ROWS:
+        if min(_rarest_count(x), _rarest_count(y)) < 2 or x.size < MIN_ROWS_UNBIASED:
             return 0.0
         x, y = centred(x), centred(y)
         if self.scale == "median":

@@ -14,7 +14,7 @@ from covary.array_types import Floats
 from covary.measures.base import Measure
 from covary.measures.registry import register
 from covary.measures.shared.bins import MAX_BINS, EqualFrequencyBins
-from covary.measures.shared.complete_rows import MIN_ROWS, complete_rows, varying_lines
+from covary.measures.shared.complete_rows import MIN_COMPLETE_ROWS, complete_rows, varying_lines
 from covary.measures.shared.content_order import order_one_by_content
 from covary.prepare import Need, Prepared, Ranks
 from covary.validation import check_whole_number
@@ -100,7 +100,7 @@ class TotalCorrelation(Measure):
             marginal = sum(self._entropy(prepared, [column]) for column in columns)
             return max(marginal - self._entropy(prepared, columns), 0.0)
         values = varying_lines(complete_rows(prepared, order_one_by_content(prepared, columns)))
-        if len(values) < 2 or values.shape[1] < MIN_ROWS:
+        if len(values) < 2 or values.shape[1] < MIN_COMPLETE_ROWS:
             return 0.0
         return _from_neighbors(values, self.neighbors, self.seed)
 
@@ -113,7 +113,7 @@ class TotalCorrelation(Measure):
             return max(separate - self._entropy(prepared, [*columns, target]), 0.0)
         values = complete_rows(prepared, [*order_one_by_content(prepared, columns), target])
         others, last = varying_lines(values[:-1]), varying_lines(values[-1:])
-        if min(len(others), len(last)) == 0 or values.shape[1] < MIN_ROWS:
+        if min(len(others), len(last)) == 0 or values.shape[1] < MIN_COMPLETE_ROWS:
             return 0.0
         return _from_neighbors(np.vstack([others, last]), self.neighbors, self.seed, target=True)
 

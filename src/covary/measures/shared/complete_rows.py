@@ -8,11 +8,10 @@ import numpy as np
 
 from covary.array_types import Floats, Integers
 from covary.prepare import Prepared
+from covary.prepare.prepared import EXTREME_EXPONENT
 
-# Squares of values with a larger binary exponent, and sums of them, could overflow.
-EXTREME_EXPONENT = 400
 # With fewer rows, every score is 0.
-MIN_ROWS = 3
+MIN_COMPLETE_ROWS = 3
 
 
 def complete_rows(prepared: Prepared, columns: Sequence[int]) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from covary import errors
 from covary.array_types import Floats
 from covary.measures.base import Measure
-from covary.measures.shared.complete_rows import MIN_ROWS, complete_rows, varying_lines
+from covary.measures.shared.complete_rows import MIN_COMPLETE_ROWS, complete_rows, varying_lines
 from covary.prepare import Prepared
 
 Aggregate = Literal["mean", "max", "min"] | None
@@ -66,6 +66,6 @@ class Pairwise(Measure):
         scores = np.zeros(len(pairs))
         for at, pair in enumerate(pairs):
             values = varying_lines(self.rows(prepared, pair))
-            if len(values) == 2 and values.shape[1] >= MIN_ROWS:
+            if len(values) == 2 and values.shape[1] >= MIN_COMPLETE_ROWS:
                 scores[at] = score(*values)
         return float(AGGREGATES[self.aggregate or "mean"](np.sort(scores)))

@@ -11,7 +11,7 @@ import numpy as np
 
 from covary.array_types import Floats, Integers, Rows
 from covary.measures.base import Measure
-from covary.measures.shared.complete_rows import MIN_ROWS
+from covary.measures.shared.complete_rows import MIN_COMPLETE_ROWS
 from covary.measures.shared.content_order import order_one_by_content
 from covary.prepare import Derived, Moves, Need, Prepared, Ranks, move_orders
 from covary.validation import check_fraction, check_whole_number
@@ -90,7 +90,7 @@ class RandomSlices(Measure):
             if prepared.entropies[target] == 0.0:
                 return 0.0
             members = [*members, target]
-        if len(members) < 2 or prepared.n_complete(members) < MIN_ROWS:
+        if len(members) < 2 or prepared.n_complete(members) < MIN_COMPLETE_ROWS:
             return 0.0
         draws = self._draw(len(members))
         if target is not None:

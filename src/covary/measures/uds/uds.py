@@ -28,7 +28,7 @@ from covary.validation import check_whole_number
 
 MAX_COLUMNS_EXACT = 8
 # Entropies that are relatively closer than this count as equal.
-RELATIVE_TOLERANCE = 1e-12
+ENTROPY_TOLERANCE = 1e-12
 
 
 @register("uds", "Universal dependency score of Nguyen, Mandros and Vreeken (2016)")
@@ -287,7 +287,7 @@ def _steps(chain: Chain) -> tuple[Step, ...]:
 
 def _is_less(weight: Any, other: Any) -> Any:
     """Return whether an entropy is smaller than another by more than rounding."""
-    return weight < other * (1 - RELATIVE_TOLERANCE)
+    return weight < other * (1 - ENTROPY_TOLERANCE)
 
 
 def _score(chain: Chain) -> float:
