@@ -320,7 +320,8 @@ def test_demo_runs_a_search_a_test_and_a_report(covary_command, tmp_path, monkey
     assert "explains" in page.read_text(encoding="utf-8")
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
     assert opened == [page.as_uri()]
-    assert "no browser found" in err  # the replacement for webbrowser.open returns None
+    # The replacement for webbrowser.open returns None.
+    assert "no browser found to open the page" in err
 
 
 def test_demo_without_the_packages_for_a_report(covary_command, tmp_path, monkeypatch):

@@ -21,9 +21,9 @@ import covary
 from covary.engines import Threads
 from covary.plots.clustered_order import clustered_order
 from covary.plots.curves import best_fit
+from covary.plots.figure_source import FigureSource
 from covary.plots.round_bins import round_bins
 from covary.plots.set_figures import SetFigures
-from covary.plots.source import FigureSource
 from covary.prepare import Prepared
 from covary.searching.record import SearchRecord
 from covary.table import Column, read_table

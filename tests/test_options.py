@@ -315,7 +315,7 @@ def test_a_new_option_of_a_strategy_is_a_keyword_and_on_the_command_line(monkeyp
     assert covary.search(table, strategy="first-pairs", first=4).scored == 6
     by_name = {each.name: each for each in cli_options.strategy_options()}
     assert "Number of columns to search." in by_name["first"].help
-    assert "Strategy first-pairs only." in by_name["first"].help
+    assert "Only for strategy first-pairs." in by_name["first"].help
     assert "first-pairs" in by_name["strategy"].type.choices
 
 
@@ -326,7 +326,7 @@ def test_every_strategy_parameter_is_a_keyword_and_on_the_command_line():
     shown = parameters_of(cli_search.command)
     keywords = {name: None for entry in all_strategies().values() for name in entry.parameters}
     assert set(keywords) == {"max_size", "beam", "parents", "edges"}
-    assert strategy_parameters({**keywords, "beta": 3}) == (keywords, {"beta": 3})
+    assert strategy_parameters({**keywords, "beta": 3}, covary.UDS()) == (keywords, {"beta": 3})
     for entry in all_strategies().values():
         for name, allowed in entry.cls.allowed().items():
             assert shown[name].default is None, "the strategy has its own default"
@@ -408,3 +408,60 @@ def test_options_are_frozen():
         SearchOptions().top = 3
     assert issubclass(SearchOptions, Options)
     assert issubclass(covary.Beam, Options)
+
+
+# ------------------------------------------------------------ keywords go where they belong
+
+
+@pytest.mark.parametrize(
+    ("keyword", "meant"),
+    [("beem", "beam"), ("parent", "parents"), ("permutatons", "permutations"), ("edge", "edges")],
+)
+def test_a_misspelt_keyword_of_a_search_names_the_nearest(table, keyword, meant):
+    with pytest.raises(ParameterError, match=f"search has no parameter '{keyword}'.*'{meant}'"):
+        covary.search(table, **{keyword: 5})
+
+
+def test_the_name_of_the_var_keyword_is_not_a_suggestion(table):
+    with pytest.raises(ParameterError, match="no parameter 'parameter'") as caught:
+        covary.search(table, parameter=1)
+    assert "'parameters'" not in str(caught.value).partition("its parameters are")[0]
+
+
+def test_a_parameter_of_the_measure_is_not_taken_by_a_strategy():
+    @dataclass(frozen=True)
+    class WithBeam:
+        beam: int = 1
+
+    assert strategy_parameters({"beam": 7, "edges": 3}, WithBeam()) == ({"edges": 3}, {"beam": 7})
+
+
+def test_strategy_parameters_of_the_estimator_take_precedence(table):
+    fitted = covary.SubspaceSearch(strategy_params={"max_size": 3, "beam": 7}).fit(table)
+    found = fitted.result_.parameters["strategy_parameters"]
+    assert found == {"max_size": 3, "beam": 7, "parents": "all"}
+
+
+def test_strategies_agree_about_the_parameters_that_they_share():
+    """The command line has one option for all of them."""
+    shared = {}
+    for entry in all_strategies().values():
+        for name, allowed in entry.cls.allowed().items():
+            shared.setdefault(name, set()).add(allowed._replace(optional=False))
+    assert all(len(each) == 1 for each in shared.values()), shared
+
+
+def test_a_strategy_without_declared_options_still_works(table):
+    """As in the first release: a dataclass with plain fields."""
+
+    @dataclass(frozen=True)
+    class FirstPairs(covary.Exhaustive):
+        first: int = 3
+
+        def batches(self, n_columns, fixed=0):
+            yield from super().batches(min(self.first, n_columns), fixed)
+
+    found = covary.search(table, strategy=FirstPairs(max_size=2), measure="spearman")
+    assert found.strategy == "FirstPairs"
+    assert found.scored == 3
+    assert found.parameters["strategy_parameters"] == {"max_size": 2, "first": 3}

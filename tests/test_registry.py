@@ -307,3 +307,37 @@ def test_registration_returns_the_class():
 
     assert registry.register("thing", "a thing")(Thing) is Thing
     assert registry.entry("thing").cls is Thing
+
+
+def test_a_name_is_registered_once():
+    registry = Registry("thing", "covary.measures")
+    registry.register("one", "the first")(type("First", (), {}))
+    with pytest.raises(ValueError, match="the thing 'one' is registered already"):
+        registry.register("one", "the second")(type("Second", (), {}))
+
+
+def test_a_class_is_as_good_as_its_name(table):
+    assert find_strategy(covary.Exhaustive, max_size=3) == covary.Exhaustive(max_size=3)
+    assert find_measure(covary.UDS) == covary.UDS()
+
+
+def test_an_empty_attribute_name_is_an_attribute_error():
+    for module in (covary, engines, strategies):
+        with pytest.raises(AttributeError):
+            getattr(module, "")
+
+
+@pytest.mark.parametrize("name", ["SearchPlots", "SetPlots"])
+def test_the_former_module_of_plots_warns(name):
+    from covary.plots import accessors
+    from covary.report import plots
+
+    with pytest.warns(DeprecationWarning, match="covary.plots.accessors"):
+        assert getattr(plots, name) is getattr(accessors, name)
+
+
+def test_the_measures_of_covary_itself_can_be_imported_from_their_packages():
+    from covary.measures.uds import UDS
+    from covary.measures.uds_chance import UDSChance
+
+    assert (UDS, UDSChance) == (covary.UDS, covary.UDSChance)

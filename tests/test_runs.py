@@ -523,7 +523,7 @@ def test_a_missing_parameter_without_a_default_is_damage(tmp_path):
     path = tmp_path / "run.covary"
     RunFile.open(path, describe(OLD_PARAMETERS), resume=False).close()
     new = describe({**OLD_PARAMETERS, "new": 3}, defaults={"other": 3})
-    with pytest.raises(RunError, match="is damaged: it does not say what was searched"):
+    with pytest.raises(RunError, match="is damaged: it does not describe a search"):
         RunFile.open(path, new, resume=True)
 
 

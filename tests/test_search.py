@@ -25,7 +25,7 @@ from covary.engines import Threads, find_engine
 from covary.errors import ColumnError, EngineError, ParameterError
 from covary.measures import find_measure
 from covary.measures.uds import prefix_scorer
-from covary.plots import source
+from covary.plots import figure_source
 from covary.prepare import prepare
 from covary.searching import run
 from covary.searching.options import SearchOptions
@@ -377,7 +377,7 @@ def search_with_scores(scores, **options):
     search = Search(planned(noise, find_measure("uds"), Beam(), **options))
     for size in (2, 3, 4):
         sets = [columns for columns in scores if len(columns) == size]
-        search.ranking.add(np.array(sets, np.int32), np.array([scores[c] for c in sets]))
+        search.scores.ranking.add(np.array(sets, np.int32), np.array([scores[c] for c in sets]))
     return search
 
 
@@ -569,7 +569,7 @@ def scored_pairs(items):
 
 def test_figures_compute_missing_pairs_on_the_engine_of_the_search(table, monkeypatch):
     pytest.importorskip("altair")
-    monkeypatch.setattr(source, "find_engine", lambda *_: pytest.fail("another engine"))
+    monkeypatch.setattr(figure_source, "find_engine", lambda *_: pytest.fail("another engine"))
     engine = RecordingEngine()
     found = covary.search(table[:, :5], target=1, measure="uds", engine=engine)
     engine.items.clear()
@@ -592,7 +592,7 @@ def test_figures_use_threads_if_the_engine_of_the_search_fails(table, monkeypatc
         fallbacks.append(find_engine(*arguments))
         return fallbacks[-1]
 
-    monkeypatch.setattr(source, "find_engine", watched)
+    monkeypatch.setattr(figure_source, "find_engine", watched)
     engine.closed = True
     engine.items.clear()
     assert found.plot.heatmap().to_dict() == expected

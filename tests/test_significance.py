@@ -147,9 +147,9 @@ def test_arrangements_with_too_many_cells_are_not_listed(monkeypatch):
     table = np.column_stack([np.arange(50.0), np.arange(50) < 1])
     prepared = prepare(table)
     assert all_arrangements(prepared, (0, 1), None, 49).number == 49
-    monkeypatch.setattr(nulls, "MAX_CELLS", 50 * 50 + 1)
+    monkeypatch.setattr(nulls, "MAX_LISTED_CELLS", 50 * 50 + 1)
     assert all_arrangements(prepared, (0, 1), None, 49).number == 49
-    monkeypatch.setattr(nulls, "MAX_CELLS", 50 * 50 - 1)
+    monkeypatch.setattr(nulls, "MAX_LISTED_CELLS", 50 * 50 - 1)
     assert all_arrangements(prepared, (0, 1), None, 49) is None
 
 
@@ -693,8 +693,8 @@ def few_permutations(monkeypatch):
             used.append(lines.copy())
             yield lines
 
-    monkeypatch.setattr(increments, "PERMUTATIONS", 24)
-    monkeypatch.setattr(increments, "ALL_PERMUTATIONS", 24)
+    monkeypatch.setattr(increments, "FIRST_PERMUTATIONS", 24)
+    monkeypatch.setattr(increments, "TOTAL_PERMUTATIONS", 24)
     monkeypatch.setattr(increments, "_shuffles_within", watched)
     return used
 
@@ -747,7 +747,7 @@ def test_the_statistic_of_increments_is_the_naive_one(kind, tied, few_permutatio
 
 @pytest.mark.parametrize(("kind", "used"), [("noise", 24), ("xor", 70)])
 def test_small_pvalues_get_more_permutations(kind, used, few_permutations, monkeypatch):
-    monkeypatch.setattr(increments, "ALL_PERMUTATIONS", 70)
+    monkeypatch.setattr(increments, "TOTAL_PERMUTATIONS", 70)
     table = three_columns(kind, 1)
     p = increments._pvalue(
         prepare(table), 2, 0, grid_cells(table, [0, 1]), grid_cells(table, [1]), seed=0
@@ -1148,7 +1148,7 @@ def test_a_result_as_text_and_as_a_dictionary(table):
     assert str(result).splitlines() == [
         f"uds-chance = {result.score:.4f}, p = 0.0250 for x0, x1",
         "  p: probability of evidence at least this large if the columns were independent",
-        "  39 permutations of every column (120 rows, seed 3)",
+        "  39 permutations of each column (120 rows, seed 3)",
     ]
     document = result.to_dict()
     assert json.loads(json.dumps(document)) == document
@@ -1298,13 +1298,13 @@ def scores_of_all(table, *, measure, target, strategy, max_size=None):
     search = Search(
         planned(table, measure, find_strategy(strategy, max_size=max_size), target=target)
     )
-    add = search.ranking.add
+    add = search.scores.ranking.add
 
     def watched(sets, scores):
         seen.extend(scores.tolist())
         add(sets, scores)
 
-    search.ranking.add = watched
+    search.scores.ranking.add = watched
     search.run(Threads(1))
     return seen
 
@@ -1422,7 +1422,7 @@ def test_a_tested_search_as_text(found):
     assert f"p = {found[0].pvalue:.4f}, q = {found[0].qvalue:.4f}" in lines[1]
     assert f"family-wise p = {found[0].family_pvalue:.4f}" in lines[1]
     for line, each in zip(lines[1:], found, strict=False):
-        assert ("adds nothing beyond a subset" in line) == bool(each.adds_nothing)
+        assert ("may add nothing beyond a subset" in line) == bool(each.adds_nothing)
     explained = found.tests.explained(found.scored, found.target)
     assert lines[-4:] == explained
     assert explained[0].startswith("p: ")
@@ -1432,7 +1432,7 @@ def test_a_tested_search_as_text(found):
     assert f"(Benjamini-Hochberg over {found.scored:,} scored sets)" in explained[1]
     assert explained[2].startswith("family-wise p: ")
     assert f"(Westfall-Young, {found.tests.searches:,} shuffled tables searched)" in explained[2]
-    assert explained[3].startswith("adds nothing beyond a subset: ")
+    assert explained[3].startswith("may add nothing beyond a subset: ")
     with_target = found.tests.explained(found.scored, "y\x1b")
     assert "if y\\x1b were independent of the other columns; for" in with_target[0]
     assert "if y\\x1b were independent of the other columns (Westfall-Young" in with_target[2]
@@ -1752,7 +1752,7 @@ def test_damaged_test_results_are_errors(table, uninterrupted, tmp_path):
         path = copy_of(uninterrupted, tmp_path / str(at))
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute(statement)
-        with pytest.raises(RunError, match=r"is damaged: .* is not what it should be"):
+        with pytest.raises(RunError, match=r"is damaged: .* has an invalid value"):
             covary.search(table, run=path, resume=True, **SEARCH)
 
 
@@ -1840,7 +1840,7 @@ def test_the_search_command_prints_pvalues(covary_command, csv):
         assert unwrapped(line) in flat
     for heading in (" p ", " q ", " family-", " wise p "):
         assert heading in out
-    assert "adds nothing" in out
+    assert "may add nothing" in out
     code, out, _ = covary_command(*search, "--json")
     assert code == 0
     assert json.loads(out) == json.loads(result.to_json())

@@ -63,7 +63,7 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_MODULE_OF[name]), name)
     if name in _RENAMED:
         return importlib.import_module(f"covary.{name}")
-    if name[0].isupper() and name in (classes := _registered_classes()):
+    if name[:1].isupper() and name in (classes := _registered_classes()):
         return classes[name]
     raise AttributeError(f"module 'covary' has no attribute {name!r}")
 

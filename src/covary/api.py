@@ -1,4 +1,4 @@
-"""The public functions, each a few lines over the rest."""
+"""The public functions. Each only combines other modules."""
 
 from __future__ import annotations
 
@@ -10,17 +10,22 @@ from typing import Any
 from covary import errors
 from covary.array_types import OnProgress, OnStage
 from covary.engines import find_engine
-from covary.formatting import DEFAULT_MEASURE
 from covary.measures import Measure, all_measures, find_measure, find_seeded
 from covary.options import accepts
 from covary.prepare import prepare
+from covary.registry import DEFAULT_MEASURE
 from covary.report.presenter import SearchPresenter
 from covary.results import Explanation, SearchResult, TestResult
 from covary.searching.options import SearchOptions
 from covary.searching.pairs import pair_scores
 from covary.searching.plan import plan_search
 from covary.searching.run import Search
-from covary.searching.strategies import Strategy, find_strategy, strategy_parameters
+from covary.searching.strategies import (
+    Strategy,
+    all_strategies,
+    find_strategy,
+    strategy_parameters,
+)
 from covary.significance.independence import TestOptions, plan_test
 from covary.table import label_matrix, labels_of
 
@@ -108,15 +113,15 @@ def test(
     engine: Any = "threads",
     n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
-    **keywords: Any,
+    **parameters: Any,
 ) -> TestResult:
     """Test whether columns are independent, and return the p-value.
 
     The p-value is the probability, under independence, of an evidence statistic at least as large
-    as the observed one. Each column is permuted independently. The p-value is (1 + number of
-    permutations with at least the observed evidence) / (1 + number of permutations). If the values
-    have no more distinct arrangements than ``permutations``, all of them are used and the p-value
-    is exact.
+    as the observed one. Each column is permuted independently, or only the target if there is one.
+    Without ``level``, the p-value is (1 + number of permutations with at least the observed
+    evidence) / (1 + number of permutations). If the values have at most ``permutations`` other
+    distinct arrangements, all of them are used and the p-value is exact.
 
     Parameters
     ----------
@@ -143,14 +148,14 @@ def test(
     >>> print(covary.test(np.column_stack([x, (x - 0.5)**2 + noise / 10])))
     uds-chance = 0.6317, p = 0.0010 for x0, x1
       p: probability of evidence at least this large if the columns were independent
-      999 permutations of every column (200 rows, seed 0)
+      999 permutations of each column (200 rows, seed 0)
     >>> covary.test(np.column_stack([x, noise])).pvalue > 0.05
     True
 
     """
-    given, parameters = TestOptions.split(keywords)
+    given, of_measure = TestOptions.split(parameters)
     options = TestOptions(**given)
-    found = _measure(test, measure, parameters, options.seed)
+    found = _measure(test, measure, of_measure, options.seed)
     planned = plan_test(data, columns, found, options)
     return planned.run(find_engine(engine, n_jobs), on_progress).relabelled(labels_of(data))
 
@@ -252,7 +257,7 @@ def search(
     run: str | os.PathLike[str] | None = None,
     resume: bool = False,
     on_progress: OnStage | None = None,
-    **keywords: Any,
+    **parameters: Any,
 ) -> SearchResult:
     """Search the table for sets of columns that depend on each other, and return the best.
 
@@ -299,9 +304,9 @@ def search(
     0.9760  x0, x2
 
     """
-    given, rest = SearchOptions.split(keywords)
+    given, rest = SearchOptions.split(parameters)
     options = SearchOptions(**given)
-    of_strategy, of_measure = strategy_parameters(rest)
+    of_strategy, of_measure = strategy_parameters(rest, find_measure(measure))
     found = _measure(search, measure, of_measure, options.seed)
     chosen = find_strategy(strategy, found.max_columns, max_size=max_size, **of_strategy)
     if resume and run is None:
@@ -315,7 +320,7 @@ def search(
 def search_result(searched: Search, data: Any = None) -> SearchResult:
     """Return the result of a search that ended or was interrupted, with figures and report."""
     record = searched.record(data)
-    return searched.result(record, data, SearchPresenter(record))
+    return searched.result(record, SearchPresenter(record))
 
 
 def _measure(
@@ -328,7 +333,10 @@ def _measure(
     found = find_measure(measure) if seed is None else find_seeded(measure, seed)
     if not parameters:
         return found
-    keywords = list(inspect.signature(function).parameters)
+    names = inspect.signature(function).parameters.values()
+    keywords = [each.name for each in names if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    if function is search:
+        keywords += [name for entry in all_strategies().values() for name in entry.parameters]
     known = {name for entry in all_measures().values() for name in entry.parameters}
     for name in parameters:
         if name not in known and errors.is_misspelt(name, keywords):

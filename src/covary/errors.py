@@ -294,6 +294,14 @@ def damaged_run(path: object, reason: object) -> RunError:
     return RunError(f"the run file {_one_line(path)} is damaged: {_one_line(reason)}")
 
 
+def run_without_search(path: object) -> RunError:
+    return damaged_run(path, "it does not describe a search")
+
+
+def run_without_tests(path: object) -> RunError:
+    return damaged_run(path, "it does not describe the tests")
+
+
 def run_differs(path: object, difference: str) -> RunError:
     return RunError(
         f"{_one_line(path)} belongs to another search: {_one_line(difference)}; choose another "
@@ -520,15 +528,15 @@ def too_few_permutations(permutations: int, level: float) -> ParameterError:
 def prune_and_sift() -> ParameterError:
     return ParameterError(
         "prune and sift cannot be combined: prune removes subsets of better sets, sift removes "
-        "sets that add nothing beyond a subset; choose one of them"
+        "sets that may add nothing beyond a subset; choose one of them"
     )
 
 
 # ---------------------------------------------------------------- figures and reports
 
 
-def no_pictures(package: str) -> CovaryError:
-    return CovaryError(f"pictures need the package {package}: pip install 'covary[report]'")
+def no_figure_package(package: str) -> CovaryError:
+    return CovaryError(f"figures need the package {package}: pip install 'covary[report]'")
 
 
 def no_figures() -> CovaryError:

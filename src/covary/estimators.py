@@ -12,18 +12,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from covary.api import search
 from covary.array_types import Booleans
-from covary.formatting import DEFAULT_MEASURE
 from covary.measures import Measure
 from covary.options import accepts, document
+from covary.registry import DEFAULT_MEASURE
 from covary.searching.options import SearchOptions
 from covary.searching.strategies import Strategy
 from covary.table import Column, Table
 from covary.table.read import MIN_ROWS
 
-# Options that the estimator has under another name, and a different default.
+# Options that the estimator has under another name.
 RENAMED = ("target", "seed")
-DEFAULT_TOP = 10
 OPTIONS = {name: each for name, each in SearchOptions.allowed().items() if name not in RENAMED}
+# Fewer sets than `covary.search` returns, because all of their columns are selected.
+DEFAULTS = {name: SearchOptions.defaults()[name] for name in OPTIONS} | {"top": 10}
 
 
 class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -42,7 +43,7 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     strategy_params : dict, optional
         More parameters of the strategy.
     random_state : int
-        Random seed for the permutations, and for a randomised measure.
+        Random seed for the permutations, and for a randomised measure given by name.
     <options>
 
     Attributes
@@ -72,7 +73,7 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     """
 
-    @accepts(SearchOptions, without=RENAMED, more_keywords=False, top=DEFAULT_TOP)
+    @accepts(SearchOptions, without=RENAMED, more_keywords=False, top=DEFAULTS["top"])
     def __init__(
         self,
         measure: str | Measure = DEFAULT_MEASURE,
@@ -100,9 +101,8 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.engine = engine
         self.n_jobs = n_jobs
-        for name, default in {**SearchOptions.defaults(), "top": DEFAULT_TOP}.items():
-            if name in OPTIONS:
-                setattr(self, name, options.pop(name, default))
+        for name, default in DEFAULTS.items():
+            setattr(self, name, options.pop(name, default))
         if options:
             raise TypeError(f"SubspaceSearch has no parameter {next(iter(options))!r}")
 
@@ -141,13 +141,17 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Table(tuple(columns), len(X)),
             measure=self.measure,
             strategy=self.strategy,
-            max_size=self.max_size,
             engine=self.engine,
             n_jobs=self.n_jobs,
             target=target,
             seed=self.random_state,
             **{name: getattr(self, name) for name in OPTIONS},
-            **{"beam": self.beam, "parents": self.parents, **(self.strategy_params or {})},
+            **{
+                "max_size": self.max_size,
+                "beam": self.beam,
+                "parents": self.parents,
+                **(self.strategy_params or {}),
+            },
             **(self.measure_params or {}),
         )
         self.subspaces_ = self.result_.subspaces

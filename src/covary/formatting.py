@@ -1,4 +1,4 @@
-"""The name of the default measure, and the text form of numbers and of names."""
+"""The text form of numbers and of names."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-DEFAULT_MEASURE = "uds-chance"
 
 
 def printable(name: object) -> str:

@@ -21,6 +21,8 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from covary import errors
 from covary.validation import check_fraction, check_whole_number
 
@@ -62,8 +64,7 @@ class Allowed(NamedTuple):
             allowed = " or ".join(map(repr, self.choices))
             raise errors.invalid_parameter(name, allowed, value)
         if self.kind == "flag":
-            # NumPy's booleans are no integers, but their type has a name of its own.
-            if not (isinstance(value, Integral) or type(value).__name__.startswith("bool")):
+            if not isinstance(value, (Integral, np.bool_)):
                 raise errors.invalid_parameter(name, "True or False", value)
             return bool(value)
         return value
@@ -100,7 +101,8 @@ class Options:
         super().__init_subclass__()
         # The dataclass decorator runs later: until then, options are attributes of the class.
         fields = {n: each for n, each in vars(cls).items() if isinstance(each, dataclasses.Field)}
-        document(cls, {n: each.metadata["allowed"] for n, each in fields.items()})
+        options = {n: each.metadata.get("allowed") for n, each in fields.items()}
+        document(cls, {n: allowed for n, allowed in options.items() if allowed is not None})
 
     def __post_init__(self) -> None:
         for name, allowed in self.allowed().items():
@@ -109,7 +111,11 @@ class Options:
     @classmethod
     def allowed(cls) -> dict[str, Allowed]:
         """Return what each option allows, by name."""
-        return {each.name: each.metadata["allowed"] for each in dataclasses.fields(cls)}
+        return {
+            each.name: each.metadata["allowed"]
+            for each in dataclasses.fields(cls)
+            if "allowed" in each.metadata
+        }
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:

@@ -15,6 +15,9 @@ from typing import Any, Generic, TypeVar
 
 from covary import errors
 
+# The public name of the measure that is used by default.
+DEFAULT_MEASURE = "uds-chance"
+
 T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
@@ -69,6 +72,9 @@ class Registry(Generic[T]):
         """
 
         def add(cls: C) -> C:
+            before = self._entries.get(name)
+            if before is not None and before.cls.__qualname__ != cls.__qualname__:
+                raise ValueError(f"the {self.kind} {name!r} is registered already")
             self._entries[name] = Entry(name, cls, summary, fixed)
             return cls
 

@@ -11,7 +11,7 @@ from covary.cli import options, output
 from covary.cli.explain import print_explanation
 from covary.cli.search import print_result
 from covary.errors import CovaryError
-from covary.formatting import DEFAULT_MEASURE
+from covary.registry import DEFAULT_MEASURE
 
 if TYPE_CHECKING:
     from covary.results.search import SearchResult
@@ -47,7 +47,7 @@ PERMUTATIONS = 999
 )
 @options.open_page
 def command(page: str, open_page: bool) -> None:
-    """Search, test and report a real table in a minute."""
+    """Run covary on an example table: search, test and report."""
     import covary
     from covary.engines import find_engine
     from covary.measures import find_measure
@@ -83,7 +83,7 @@ def command(page: str, open_page: bool) -> None:
     print_explanation(measure.explain(table, EXPLAINED))
     out.print("The ratio is total cholesterol divided by HDL: only three columns show it.\n")
     if written:
-        output.print_page_path(page, open_page)
+        output.print_and_open_page(page, open_page)
         click.echo(f"picture: {picture_beside(page)}")
     out.print(
         "\nNext: [bold]covary search FILE --report out.html[/bold] with your own table, or in "

@@ -53,7 +53,8 @@ class LazyGroup(click.Group):
 def command() -> None:
     """Find the sets of columns that depend on each other.
 
-    FILE is a table: CSV (also compressed, any usual delimiter), Parquet, Arrow or Feather.
+    FILE is a table: CSV (also compressed; separated by comma, semicolon, tab or |), Parquet,
+    Arrow or Feather.
     """
 
 
@@ -62,7 +63,7 @@ def main() -> NoReturn:
     signal.signal(signal.SIGINT, _Interrupt())
     code = _run()
     if code == INTERRUPTED:
-        # Otherwise Python may exit with the signal if it arrived during an import.
+        # If the signal arrives during an import, a normal exit may report the signal, not 130.
         atexit._run_exitfuncs()
         sys.stdout.flush()
         os._exit(code)
@@ -72,8 +73,8 @@ def main() -> NoReturn:
 class _Interrupt:
     """Raise KeyboardInterrupt, except during an import.
 
-    Libraries may take an exception during an import for a missing module. The signal is sent again
-    a little later, up to a number of times.
+    A library may treat an exception during an import as a missing module. The signal is sent again
+    a little later, at most `MAX_TIMES` times.
     """
 
     AGAIN_AFTER_SECONDS = 0.1

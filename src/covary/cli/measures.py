@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from covary.cli import options, output
-from covary.formatting import DEFAULT_MEASURE
+from covary.registry import DEFAULT_MEASURE
 
 
 @click.command("measures")

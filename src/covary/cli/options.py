@@ -1,4 +1,4 @@
-"""Options of commands: those that several commands share, and those that come from the package."""
+"""Options that several commands share, and options made from option classes and registries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from covary.formatting import DEFAULT_MEASURE
+from covary.registry import DEFAULT_MEASURE
 
 if TYPE_CHECKING:
     from covary.options import Allowed, Options
@@ -79,7 +79,7 @@ def strategy_options() -> list[click.Option]:
             by_parameter.setdefault(parameter, {})[name] = allowed
     options = [strategy]
     for parameter, uses in by_parameter.items():
-        allowed = min(uses.values(), key=lambda each: len(each.help))  # the most general text
+        allowed = next(iter(uses.values()))
         options.append(make_option(parameter, allowed._replace(help=_help(parameter, uses)), None))
     return options
 
@@ -88,11 +88,13 @@ def _help(parameter: str, uses: dict[str, Allowed]) -> str:
     """Return the help text of a strategy parameter, with the strategies that have it."""
     from covary.searching.strategies import all_strategies
 
-    general = min((each.help for each in uses.values()), key=len)
-    defaults = {name: all_strategies()[name].parameters[parameter] for name in uses}
-    known = [f"{name} {value}" for name, value in defaults.items() if value is not None]
-    of = "" if len(uses) == len(all_strategies()) else f" Strategy {', '.join(uses)} only."
-    return f"{general}{of}" + (f"  [default: {', '.join(known)}]" if known else "")
+    entries = all_strategies()
+    text = next(iter(uses.values())).help
+    if len(uses) < len(entries):
+        text += f" Only for strategy {', '.join(uses)}."
+    defaults = {entries[name].parameters[parameter] for name in uses}
+    default = defaults.pop() if len(defaults) == 1 else None
+    return text if default is None else f"{text}  [default: {default}]"
 
 
 def engine_options() -> list[click.Option]:

@@ -1,4 +1,4 @@
-"""Printing of commands: text, tables and progress; notices go to standard error."""
+"""Prints the output of commands: text, tables and progress. Notices go to standard error."""
 
 from __future__ import annotations
 
@@ -26,14 +26,17 @@ INTERRUPTED = 130
 
 
 def cell(text: str) -> Any:
-    """Return text for a rich table; markup and control characters have no effect."""
+    """Return text for a rich table, without interpreting markup or control characters."""
     from rich.text import Text
 
     return Text(printable(text))
 
 
 def console() -> Console:
-    """Return the console for results; output to a pipe is 120 characters wide."""
+    """Return the console for results.
+
+    Output to a pipe is 120 characters wide, unless COLUMNS is set.
+    """
     from rich.console import Console
 
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
@@ -41,7 +44,7 @@ def console() -> Console:
 
 
 def table(*headings: str, title: str | None = None) -> Table:
-    """Return an empty table; headings that start with '#' belong to columns of numbers."""
+    """Return an empty table; a heading that starts with '#' makes the column right-aligned."""
     from rich import box
     from rich.table import Table
 
@@ -55,13 +58,16 @@ def table(*headings: str, title: str | None = None) -> Table:
 
 
 def print_json(document: Any) -> None:
-    """Print a document as JSON; values that JSON does not have become strings."""
+    """Print a document as JSON.
+
+    Objects that JSON does not support become strings; NaN and infinity raise an error.
+    """
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, default=str, allow_nan=False))
 
 
 @contextmanager
 def notices() -> Iterator[None]:
-    """Print warnings as one line each on standard error, at the end of the context."""
+    """Print each warning on one line of standard error, at the end of the context."""
     shown: list[str] = []
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **how: Any) -> None:
@@ -161,7 +167,7 @@ def print_best_pairs(
     out.print(listing)
 
 
-# A cell of a wide matrix: smallest score, character, colour.
+# Shades: lowest score, character, colour.
 _SHADES = (
     (0.0, " ", "bright_black"),
     (0.05, "·", "cyan"),
@@ -176,7 +182,7 @@ _LEAST = _SHADES[0]
 def print_matrix(
     out: Console, scores: npt.NDArray[np.float64], names: Sequence[str], bounded: bool = True
 ) -> None:
-    """Print a square of scores as numbers if they fit, else as shades, else not at all.
+    """Print a matrix of scores as numbers if they fit, else as shades, else not at all.
 
     Shades cover scores from 0 to 1, or to the highest score if scores are not ``bounded``.
     """
@@ -212,14 +218,14 @@ def print_matrix(
         out.print(line, no_wrap=True)
     if width == 2:
         legend = "   ".join(f"{shade} {least * most:.3g}" for least, shade, _ in _SHADES[1:])
-        out.print(Text(f"\nfrom: {legend}", style="dim"))
+        out.print(Text(f"\nlowest score of each shade: {legend}", style="dim"))
 
 
-def print_page_path(path: str, open_it: bool) -> None:
+def print_and_open_page(path: str, open_it: bool) -> None:
     """Print the path of a page, and open it in a browser if requested."""
     import webbrowser
     from pathlib import Path
 
     click.echo(f"report: {printable(path)}")
     if open_it and not webbrowser.open(Path(path).absolute().as_uri()):
-        click.echo("covary: note: no browser found to open it", err=True)
+        click.echo("covary: note: no browser found to open the page", err=True)

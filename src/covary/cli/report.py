@@ -65,4 +65,4 @@ def command(
     click.echo(result.summary())
     if unfinished := result.unfinished():
         click.echo(f"covary: note: {unfinished}", err=True)
-    output.print_page_path(page, open_page)
+    output.print_and_open_page(page, open_page)

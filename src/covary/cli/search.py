@@ -151,7 +151,7 @@ def _write_report(
         click.echo(f"covary: interrupted before the page was written{how}", err=True)
         return False
     if not as_json:
-        output.print_page_path(path, open_it=False)
+        output.print_and_open_page(path, open_it=False)
     return True
 
 
@@ -191,11 +191,13 @@ def print_result(result: SearchResult) -> None:
             *([output.bar(subspace.score / highest)] if with_bar else []),
             *([output.pvalue(p) for p in pvalues] if tested else []),
             output.cell(", ".join(names)),
-            *(["adds nothing" if subspace.adds_nothing else ""] if marked else []),
+            *(["may add nothing" if subspace.adds_nothing else ""] if marked else []),
         )
     out.print(listing)
     for line in result.explained():
         out.print(output.cell(line), style="dim")
-    rest = len(result) - len(listed)
+    rest = [subspace.score for subspace in result if subspace.score <= 0]
     if rest:
-        out.print(f"{rest:,} more {'score' if rest > 1 else 'scores'} 0 or less, not shown.")
+        verb = "score" if len(rest) > 1 else "scores"
+        zero = "0" if min(rest) == 0 else "0 or less"
+        out.print(f"{len(rest):,} more {verb} {zero}, not shown.")

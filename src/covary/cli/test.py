@@ -33,7 +33,8 @@ def command(
     """Test whether columns are independent.
 
     The p-value is the probability, under independence, of an evidence statistic at least as large
-    as that of FILE. Every column, or each that --columns names, is permuted independently.
+    as that of FILE. All columns, or those that --columns names, are permuted independently. With
+    --target, only the target is permuted.
 
     \b
     Examples:

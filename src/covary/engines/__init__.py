@@ -28,8 +28,8 @@ def find_engine(engine: Any = "threads", n_jobs: int | None = None) -> Engine:
     if isinstance(engine, Engine):
         return engine
     entries = ENGINES.entries()
-    if isinstance(engine, str) and engine in entries:
-        return entries[engine].make({"n_jobs": n_jobs})
+    if isinstance(engine, str) and engine.strip().lower() in entries:
+        return entries[engine.strip().lower()].make({"n_jobs": n_jobs})
     for entry in entries.values():
         if (found := entry.cls.at(engine, n_jobs)) is not None:
             return found
@@ -38,6 +38,6 @@ def find_engine(engine: Any = "threads", n_jobs: int | None = None) -> Engine:
 
 def __getattr__(name: str) -> Any:
     """Return a registered class, such as ``Threads``."""
-    if name[0].isupper() and name in (classes := ENGINES.classes()):
+    if name[:1].isupper() and name in (classes := ENGINES.classes()):
         return classes[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -28,7 +28,7 @@ class Measure(ABC):
 
     Attributes
     ----------
-    reading : what the scores mean, in a few words
+    reading : what the scores mean, as short text
     max_rows : the largest number of rows that the measure can handle
     takes_target : whether the measure can score how much of one column others explain
     """
@@ -101,7 +101,7 @@ class Measure(ABC):
 
     @property
     def self_score(self) -> float:
-        """The score of a column with itself, by convention; NaN if 1 has no special meaning."""
+        """The score of a column with itself, by convention; NaN if the maximum is not 1."""
         return 1.0 if self.bounds[1] == 1.0 else math.nan
 
     @property
@@ -181,7 +181,7 @@ class Measure(ABC):
         moves: Sequence[Moves],
         target: int | None = None,
     ) -> Floats:
-        """Return the evidence statistic of many sets, one line for each way to move values."""
+        """Return the evidence statistic of many sets, one line per permutation."""
         lines = [self.evidence_sets(prepared.moved(each), sets, target) for each in moves]
         return np.array(lines).reshape(len(lines), len(sets))
 
@@ -199,7 +199,7 @@ class Measure(ABC):
         """Return a scorer of many sets, with the derived data computed."""
         if target is not None and not self.takes_target:
             raise errors.no_target(self.name)
-        prepared.derive(self.needs())
+        prepared.precompute(self.needs())
         return self.make_scorer(prepared, target)
 
     def score_sets(

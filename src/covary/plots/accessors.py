@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from covary import errors
+from covary.plots.figure_source import FigureSource
 from covary.plots.figures.style import Spec
 from covary.plots.search_figures import SearchFigures
 from covary.plots.set_figures import MAX_DRAWN_ROWS, SetFigures
-from covary.plots.source import FigureSource
 from covary.validation import check_whole_number
 
 

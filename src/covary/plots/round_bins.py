@@ -12,7 +12,7 @@ from covary.array_types import Floats, Integers
 from covary.plots.chart_values import chart_value, is_whole, seconds_per_unit
 from covary.table import Column
 
-MAX_BINS = 20
+MAX_ROUND_BINS = 20
 # Without rows, figures round numbers to this fraction of the range: less than a pixel.
 PRECISION = 1 / 500
 DAY = 86_400
@@ -35,7 +35,7 @@ class RoundBins(NamedTuple):
     ends: list[tuple[Any, Any]]
 
 
-def round_bins(column: Column, max_bins: int = MAX_BINS) -> RoundBins:
+def round_bins(column: Column, max_bins: int = MAX_ROUND_BINS) -> RoundBins:
     """Return a column in bins; a category has one bin per label.
 
     Parameters

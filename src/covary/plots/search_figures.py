@@ -9,10 +9,10 @@ import numpy as np
 
 from covary.array_types import Floats, OnProgress
 from covary.plots.clustered_order import clustered_order
+from covary.plots.figure_source import FigureSource
 from covary.plots.figures.graph import Relation, graph
 from covary.plots.figures.heatmap import heatmap
 from covary.plots.figures.style import Spec
-from covary.plots.source import FigureSource
 
 # The graph omits pairs below this fraction of the highest pair score.
 MIN_RELATIVE_SCORE = 0.1

@@ -23,8 +23,9 @@ from covary.plots.chart_values import (
     is_whole,
 )
 from covary.plots.curves import Fit
+from covary.plots.figure_source import FigureSource, random_rows
 from covary.plots.figures.null_distribution import null_distribution
-from covary.plots.figures.projections import (
+from covary.plots.figures.pair_panels import (
     Axis,
     Pair,
     PointColour,
@@ -32,8 +33,7 @@ from covary.plots.figures.projections import (
     scatter_panels,
 )
 from covary.plots.figures.style import Spec, shown_label
-from covary.plots.round_bins import MAX_BINS, RoundBins, coarse_value, round_bins
-from covary.plots.source import FigureSource, random_rows
+from covary.plots.round_bins import MAX_ROUND_BINS, RoundBins, coarse_value, round_bins
 from covary.results import Step
 from covary.table import Column
 
@@ -99,7 +99,7 @@ class SetFigures:
     def counts(self) -> Spec:
         """Return counts of rows for all pairs of columns; no value of a row is in the figure."""
         columns = self.drawn_columns
-        max_bins = MAX_BINS if len(columns) < MANY_AXES else MAX_BINS_OF_MANY_AXES
+        max_bins = MAX_ROUND_BINS if len(columns) < MANY_AXES else MAX_BINS_OF_MANY_AXES
         bins = [round_bins(column, max_bins) for column in columns]
         counts = {
             (one, other): _cell_counts(bins[one], bins[other])

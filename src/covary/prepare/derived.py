@@ -46,6 +46,7 @@ def move_entries(entries: AnyArray, moves: Moves) -> AnyArray:
     moved = entries.copy()
     for column, rows in moves.items():
         moved[column, rows] = entries[column]
+    moved.flags.writeable = False
     return moved
 
 
@@ -54,4 +55,5 @@ def move_orders(orders: Rows, moves: Moves) -> Rows:
     moved = orders.copy()
     for column, rows in moves.items():
         np.take(rows, orders[column], out=moved[column])
+    moved.flags.writeable = False
     return moved

@@ -114,7 +114,7 @@ class Prepared:
         assert isinstance(found, kind)
         return found
 
-    def derive(self, needs: Iterable[Need]) -> None:
+    def precompute(self, needs: Iterable[Need]) -> None:
         """Compute derived data now, before the columns are sent to workers."""
         for need in needs:
             self.derived(need.kind, *need.parameters)
@@ -122,7 +122,8 @@ class Prepared:
     def moved(self, moves: Moves) -> Prepared:
         """Return the same columns with the values of some of them moved to other rows.
 
-        Sorted values, ties and bins stay the same, so that nothing is sorted again.
+        Sorted values, ties and bins stay the same, so that nothing is sorted again. The columns
+        have no ``table``.
         """
         moved = object.__new__(Prepared)
         for name in _UNMOVED:

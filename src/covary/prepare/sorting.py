@@ -30,7 +30,7 @@ def _stable_order(values: Floats, ordered: Floats) -> Rows:
     """Return the stable order of values whose sorted version is given.
 
     Sorting integers that combine value and row is several times as fast as sorting indices, for a
-    million rows. If these integers cannot distinguish too many values, indices are sorted instead.
+    million rows. If too many different values get the same integer, indices are sorted instead.
     """
     n = values.size
     if n > 1 and ordered[0] < ordered[-1]:

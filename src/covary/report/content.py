@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from covary.array_types import OnStage
 from covary.formatting import printable, short_number
+from covary.plots.figure_source import FigureSource
 from covary.plots.figures.style import Spec, shown_label
 from covary.plots.search_figures import SearchFigures
 from covary.plots.set_figures import SetFigures
-from covary.plots.source import FigureSource
 from covary.report.findings import (
     ExplainedColumn,
     Finding,

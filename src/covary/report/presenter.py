@@ -8,7 +8,7 @@ from typing import Any
 
 from covary.array_types import OnStage
 from covary.plots.accessors import SearchPlots, SetPlots
-from covary.plots.source import FigureSource
+from covary.plots.figure_source import FigureSource
 from covary.report.content import gather_content
 from covary.report.page import check_page, render_page, write_page
 from covary.results import SearchResult

@@ -49,7 +49,7 @@ def _search_settings(result: SearchResult, record: SearchRecord) -> list[Setting
     if parameters["prune"]:
         settings.append(("Not listed", "sets with a superset that scores at least as high"))
     if parameters["sift"]:
-        settings.append(("Not listed", "sets that add nothing beyond a subset"))
+        settings.append(("Not listed", "sets that may add nothing beyond a subset"))
     return settings
 
 

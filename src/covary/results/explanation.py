@@ -28,8 +28,8 @@ class Step:
     by : tuple of str
         Those of ``given`` that explain something: columns that are cut, or have missing cells.
     bins : int
-        The number of bins of a column in this step, not counting missing cells: of each column in
-        ``by`` (at most), or with `covary.UDS` of the last column in ``given``.
+        The largest number of bins of a column in ``by``, not counting missing cells; with
+        `covary.UDS`, of the last column in ``given``.
     cuts : dict of tuple
         By column, its cut points in the column's own units: the largest value of each bin except
         the last. With `covary.UDS`, where the last column in ``given`` was cut. Otherwise a few
@@ -61,8 +61,8 @@ class Step:
         suffix = f" ({details})" if details else ""
         return f"{target}: {self.explained:.4f} explained by {by}{suffix}"
 
-    def details(self) -> str:
-        """Return bins, cut points and what each column explains alone, as text."""
+    def details(self, most: int = MAX_CUTS_SHOWN) -> str:
+        """Return bins, at most this many cut points, and what each column explains alone."""
         words = []
         if len(self.alone) > 1:
             words.append(f"{self.bins} x {self.bins} bins")
@@ -71,18 +71,19 @@ class Step:
         elif self.alone:
             words.append(f"{self.bins} bins")
         if len(self.alone) < 2:
-            words += self._cuts_in_words()
+            words += self._describe_cuts(most)
         words += [f"{self.missing} missing cells as a bin"] if self.missing else []
         return "; ".join(words)
 
-    def _cuts_in_words(self) -> list[str]:
+    def _describe_cuts(self, most: int) -> list[str]:
         words = []
         for column in (c for c in self.cuts if c in self.by and self.cuts[c]):
             cuts = distinct_texts(self.cuts[column])
-            if len(cuts) <= MAX_CUTS_SHOWN or not self.alone:
-                shown = cuts[:MAX_CUTS_SHOWN] + ["..."] * (len(cuts) > MAX_CUTS_SHOWN)
+            if len(cuts) <= most or not self.alone:
+                shown = cuts[:most] + ["..."] * (len(cuts) > most)
                 subject = "best" if self.alone else printable(column)
-                words.append(f"{subject} cut at {', '.join(shown)}")
+                noun = "cut" if len(cuts) == 1 else "cuts"
+                words.append(f"{subject} {noun} at {', '.join(shown)}")
         return words
 
 

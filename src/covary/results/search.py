@@ -62,8 +62,9 @@ class Subspace:
     family_pvalue : float or None
         The probability that any set of the search scores at least this high under independence.
     increment_pvalue : float or None
-        The p-value of the hypothesis that one column of the set adds nothing beyond the others;
-        None for pairs, or if not tested.
+        The p-value of the hypothesis that one column of the set adds nothing beyond the others.
+        It is corrected for the number of columns that could have been added (Bonferroni). None for
+        pairs, or if not tested.
     adds_nothing : bool or None
         Whether this hypothesis is not rejected at the 5 % level. The score of such a set may come
         from a subset alone, such as a strong pair.
@@ -233,7 +234,7 @@ class SearchResult:
         if self.tests is None:
             return []
         marked = any(subspace.adds_nothing for subspace in self)
-        return self.tests.explained(self.scored, self.target)[: None if marked else 3]
+        return self.tests.explained(self.scored, self.target, marked)
 
     def summary(self) -> str:
         """Return one line that describes the search."""

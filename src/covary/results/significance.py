@@ -12,7 +12,7 @@ from covary.formatting import counted, printable, short_number, to_json_text
 if TYPE_CHECKING:
     from covary.array_types import Floats
 
-ADDS_NOTHING = "adds nothing beyond a subset"
+ADDS_NOTHING = "may add nothing beyond a subset"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class TestResult:
         if self.permutations == 0:
             return ["nothing can be permuted: too few columns vary"]
         if self.target is None:
-            null, permuted = "if the columns were independent", "every column"
+            null, permuted = "if the columns were independent", "each column"
         else:
             target = printable(self.target)
             null, permuted = f"if {target} were independent of the others", target
@@ -129,7 +129,8 @@ class TestSummary:
     seed : int
         The random seed.
     level : float
-        The level at which the test of a set stops early, and of increment tests.
+        The significance level: tests stop early when p is clearly above it, and increment tests
+        use it.
     complete : bool
         False if the tests were interrupted.
     """
@@ -142,8 +143,11 @@ class TestSummary:
     level: float
     complete: bool = True
 
-    def explained(self, scored: int, target: Any = None) -> list[str]:
-        """Return the meaning of p, q and family-wise p, one sentence per line."""
+    def explained(self, scored: int, target: Any = None, marked: bool = True) -> list[str]:
+        """Return the meaning of p, q, family-wise p and, if sets have it, of the mark.
+
+        One sentence per line.
+        """
         if target is None:
             null, global_null = "its columns were independent", "all columns were independent"
         else:
@@ -161,5 +165,5 @@ class TestSummary:
             "family-wise p: probability that any set of the search scores at least this high if "
             f"{global_null} (Westfall-Young, "
             f"{counted(self.searches, 'shuffled table')} searched)",
-            f"{ADDS_NOTHING}: the score may come from a subset alone, such as a strong pair",
+            *([f"{ADDS_NOTHING}: no evidence that every column is needed"] if marked else []),
         ]

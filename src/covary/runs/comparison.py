@@ -23,8 +23,8 @@ class RunDescription:
     bounds : the lowest and the highest score; not compared
     source : the file of the table, None if it was in memory; not compared
     left_out : the columns that could not be used, with the reasons; not compared
-    defaults : the defaults of parameters that older run files do not have. A parameter that is
-        neither in the file nor here makes the file invalid.
+    defaults : the defaults of parameters that older run files do not have. A file that
+        lacks a parameter without a default is invalid.
     """
 
     parameters: Mapping[str, Any]
@@ -40,7 +40,7 @@ class RunDescription:
 def table_difference(
     rows: object, columns: Sequence[tuple[str, str]], description: RunDescription
 ) -> str:
-    """Return the first difference between two tables in words, "" if they are the same.
+    """Return the first difference between two tables as text; "" if there is none.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def parameter_difference(
     parameters: Mapping[str, Any],
     defaults: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return the first difference between parameters in words, "" if they are the same.
+    """Return the first difference between parameters as text; "" if there is none.
 
     Parameters
     ----------

@@ -60,7 +60,8 @@ def use_write_ahead_log(connection: sqlite3.Connection) -> None:
 def copy_database(path: Path, copy: sqlite3.Connection) -> None:
     """Copy a database without changing it or its folder."""
     log = path.with_name(f"{path.name}-wal")
-    if not (log.exists() and log.stat().st_size > 0):  # no program writes or was killed
+    if not (log.exists() and log.stat().st_size > 0):
+        # No program is writing, and none was killed while writing.
         _back_up(path, "immutable=1", copy)
         return
     try:

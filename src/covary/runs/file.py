@@ -1,4 +1,4 @@
-"""The run file of a search: an SQLite database that survives a crash at any moment."""
+"""The run file of a search: an SQLite database that a killed process does not damage."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from covary.runs.database import connect, copy_database, database_exists, use_wr
 from covary.runs.schema import INSERT, check_format, create_tables, read_schema
 from covary.runs.sqlite_errors import sqlite_errors_translated
 
-# Scores are written at most this often. A killed search loses the scores of this time.
+# Scores are written at most this often, when further scores arrive. A killed process loses the
+# scores since the last write; the file is not damaged.
 COMMIT_SECONDS = 0.25
 
 
 class RunFile:
     """An open run file.
 
-    Candidates are numbered in the order in which the search proposes them. This order is the
-    same every time.
+    A candidate is a set of columns that the search scores. Candidates are numbered in the order in
+    which the search proposes them. This order is the same every time.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ class RunFile:
     @classmethod
     @contextmanager
     def read(cls, path: str | os.PathLike[str]) -> Iterator[RunFile]:
-        """Return a context with a copy of a run file in memory. The file is not changed."""
+        """Open a copy of a run file in memory; the file is not changed."""
         if not os.path.isfile(path) or not database_exists(path):
             raise errors.no_such_run(path)
         copy = sqlite3.connect(":memory:", isolation_level=None)
@@ -121,11 +122,14 @@ class RunFile:
     # ------------------------------------------------------------ the search
 
     def difference(self, description: RunDescription) -> str:
-        """Return the first difference to another search in words, "" if it is the same."""
+        """Return the first difference from another search as text; "" if there is none.
+
+        Raises an error if the file is damaged or from another version.
+        """
         facts = self.facts()
         required = {*description.parameters} - {*description.defaults} | {"rows", "versions"}
         if required.difference(facts) or not isinstance(facts["versions"], dict):
-            raise errors.damaged_run(self.path, "it does not say what was searched")
+            raise errors.run_without_search(self.path)
         version, this_version = facts["versions"].get("covary"), description.versions["covary"]
         if version != this_version:
             raise errors.run_of_other_version(self.path, version, this_version)
@@ -168,7 +172,8 @@ class RunFile:
         query = "SELECT number, columns, score FROM candidates WHERE number >= ? AND number < ?"
         for number, columns, score in self._select(query, (first, first + len(sets))):
             if columns != str(sets[number - first].tolist()) or not self._is_score(score):
-                raise errors.damaged_run(self.path, f"candidate {number} is not what it should be")
+                reason = f"candidate {number} has other columns or an invalid score"
+                raise errors.damaged_run(self.path, reason)
             scores[number - first] = score
         return scores
 
@@ -178,12 +183,19 @@ class RunFile:
         return _is_finite(score) and lowest - 1e-9 <= score <= highest + 1e-9  # type: ignore[operator]
 
     def store_scores(self, numbers: Integers, sets: ColumnSets, scores: Floats) -> None:
-        """Store the scores of candidates. They are on disk within `COMMIT_SECONDS`."""
+        """Store the scores of candidates.
+
+        They are written at most every `COMMIT_SECONDS`, when further scores arrive.
+        """
         columns = map(str, sets.tolist())
         self._insert("candidates", zip(numbers.tolist(), columns, scores.tolist(), strict=True))
 
     def store_best_sets(self, best: Sequence[tuple[Sequence[int], float]]) -> None:
-        """Write the best sets with their scores, best first. Stored p-values are kept."""
+        """Write the best sets with their scores, best first.
+
+        Stored p-values are kept. The search and its ranking are deterministic, so a rank always
+        has the same set.
+        """
         self.flush()
         with self._transaction():
             self.connection.execute("DELETE FROM subspaces WHERE rank > ?", (len(best),))
@@ -205,16 +217,16 @@ class RunFile:
                 self._write_fact("tests", parameters)
                 self.connection.execute("DELETE FROM run WHERE name = 'finished'")
         elif not isinstance(stored, dict):
-            raise errors.damaged_run(self.path, "it does not say what was tested")
+            raise errors.run_without_tests(self.path)
         elif difference := parameter_difference(stored, parameters):
             raise errors.run_differs(self.path, difference)
 
-    def stored_permutations(self, most: int, n_sets: int) -> Floats:
-        """Return the evidence of sets under permutations, NaN where none is stored.
+    def stored_permutations(self, maximum: int, n_sets: int) -> Floats:
+        """Return the evidence of each set on each permuted table, NaN where none is stored.
 
         Parameters
         ----------
-        most : the maximum number of permutations
+        maximum : the maximum number of permutations
         n_sets : the number of tested sets
 
         Returns
@@ -222,21 +234,21 @@ class RunFile:
         An array of (permutations, sets), up to the last stored permutation.
         """
         last = self._select("SELECT MAX(number) FROM permutations")[0][0]
-        n_stored = last + 1 if _is_between(last, 0, most - 1) else 0
+        n_stored = last + 1 if _is_between(last, 0, maximum - 1) else 0
         evidence = np.full((n_stored, n_sets), np.nan)
         for number, rank, value in self._iterate(
             "SELECT number, rank, evidence FROM permutations"
         ):
             valid = _is_between(number, 0, n_stored - 1) and _is_between(rank, 1, n_sets)
             if not (valid and _is_finite(value)):
-                raise errors.damaged_run(self.path, "a permutation is not what it should be")
+                raise errors.damaged_run(self.path, "a permutation has an invalid value")
             evidence[number, rank - 1] = value
         return evidence
 
     def store_permutations(
         self, numbers: Sequence[int], sets: Sequence[int], evidence: Floats
     ) -> None:
-        """Store the evidence of sets under permutations.
+        """Store the evidence of sets on permuted tables.
 
         Parameters
         ----------
@@ -254,36 +266,37 @@ class RunFile:
         )
 
     def stored_increments(self) -> dict[Columns, float]:
-        """Return the stored p-values of the increments of sets."""
+        """Return the stored increment p-values of sets."""
         pvalues = {}
         for text, value in self._select("SELECT columns, pvalue FROM increments"):
             columns = _parse_integers(text)
             if columns is None or not (_is_finite(value) and 0.0 <= value <= 1.0):
-                raise errors.damaged_run(self.path, "an increment is not what it should be")
+                raise errors.damaged_run(self.path, "an increment has an invalid value")
             pvalues[tuple(columns)] = value
         return pvalues
 
     def store_increments(self, pvalues: Mapping[Columns, float]) -> None:
-        """Store p-values of the increments of sets."""
+        """Store the increment p-values of sets."""
         self._insert("increments", [(str(list(c)), value) for c, value in pvalues.items()])
 
-    def stored_null_searches(self, n_sets: int) -> dict[int, tuple[int, float, list[int]]]:
+    def stored_null_searches(self, n_scores: int) -> dict[int, tuple[int, float, list[int]]]:
         """Return the results of searches on shuffled tables.
 
         Parameters
         ----------
-        n_sets : the number of tested sets
+        n_scores : the number of distinct scores of the tested sets
 
         Returns
         -------
-        By number of the shuffled table: the number of scored sets, the highest score, and for
-        every tested set how many sets score at least as high.
+        A dictionary from the number of a shuffled table to the number of scored sets, the highest
+        score and, for each distinct score of the tested sets, ascending, the number of sets that
+        score at least as high.
         """
         searches = {}
         for number, scored, highest, text in self._select("SELECT * FROM shuffled"):
             counts = _parse_integers(text) or []
             valid = [
-                len(counts) == n_sets,
+                len(counts) == n_scores,
                 counts == sorted(counts, reverse=True),
                 _is_between(number, 0, sys.maxsize),
                 _is_between(scored, max([1, *counts]), sys.maxsize),
@@ -291,7 +304,7 @@ class RunFile:
                 self._is_score(highest),
             ]
             if not all(valid):
-                raise errors.damaged_run(self.path, "a shuffled table is not what it should be")
+                raise errors.damaged_run(self.path, "a shuffled table has an invalid value")
             searches[int(number)] = (int(scored), float(highest), counts)
         return searches
 
@@ -302,12 +315,14 @@ class RunFile:
         self._insert("shuffled", [(number, scored, highest, json.dumps(counts))])
 
     def finish(self, rows: Sequence[tuple[float | None, ...]] = ()) -> None:
-        """Mark the search as finished, unless its tests are still to come.
+        """Write the results of the tests.
+
+        Mark the search as finished, unless tests are pending.
 
         Parameters
         ----------
-        rows : for every best set its evidence, p-value, q-value, family-wise p-value and the
-            p-value of its increment
+        rows : for every best set its evidence, p-value, q-value, family-wise p-value and increment
+            p-value; empty if it was not tested
         """
         self.flush()
         with self._transaction():

@@ -78,7 +78,7 @@ class _Counter(Observer):
 
 
 def _run_unless_cancelled(run: RunTasks) -> RunTasks:
-    """Return a function that runs tasks likewise and stops when the result is not needed."""
+    """Return a function that runs tasks in the same way, until the result is not needed."""
 
     def run_some(task: Any, items: Any) -> Iterator[tuple[int, Any]]:
         for found in run(task, items):

@@ -1,4 +1,4 @@
-"""The options of a search, declared once."""
+"""The options of a search, used by the Python function and the command."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from covary import errors
 from covary.options import Options, option
 
-# A finished search may be resumed with tests. So these options are stored apart from the others.
+# A finished search can be resumed to add tests. Therefore these options are stored separately.
 TEST_OPTIONS = ("permutations", "seed")
 
 
 @dataclass(frozen=True)
 class SearchOptions(Options):
-    """Options of `covary.search`, except measure, strategy and where it runs."""
+    """Options of `covary.search`, except measure, strategy and engine."""
 
     target: Any = option(
         None,
@@ -28,8 +28,8 @@ class SearchOptions(Options):
     )
     sift: bool = option(
         False,
-        "Leave out sets that add nothing beyond a subset, such as a strong pair with an unrelated "
-        "column.",
+        "Leave out sets that may add nothing beyond a subset: keep only sets with evidence that "
+        "every column is needed.",
         kind="flag",
     )
     permutations: int = option(
@@ -38,7 +38,9 @@ class SearchOptions(Options):
         "0 means no tests.",
         flag="-n",
     )
-    seed: int = option(0, "Random seed for the permutations, and for a randomised measure.")
+    seed: int = option(
+        0, "Random seed for the permutations, and for a randomised measure given by name."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -19,6 +19,7 @@ class _PairMatrix(Observer):
     def __init__(self, scores: Floats, on_progress: OnProgress | None) -> None:
         self.scores = scores
         self.on_progress = on_progress
+        self.places = np.empty((0, 2), np.int32)  # of the pairs of the batch, in the array
         self.done = 0
         self.total = int(np.count_nonzero(np.isnan(scores[np.triu_indices(len(scores), 1)])))
 

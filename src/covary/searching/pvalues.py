@@ -76,7 +76,7 @@ class SearchPvalues:
         self.complete = True
 
     def _moving(self, columns: Sequence[int]) -> tuple[int, ...]:
-        """Return the columns to permute, of columns that are independent under the null."""
+        """Return the columns to permute: these, or only the target."""
         return tuple(columns) if self.plan.target is None else (self.plan.target,)
 
     def _test_sets(
@@ -222,9 +222,11 @@ class SearchPvalues:
     def rows(self) -> list[tuple[float | None, ...]]:
         """Return evidence and p-values of each set, as a run file stores them."""
         evidence = [None] * len(self.sets) if self.null is None else self.null.observed.tolist()
-        increments = [self.increments.pvalue(columns) for columns in self.sets]
-        values = (self.pvalues(), self.qvalues(), self.family_pvalues(), increments)
-        return list(zip(evidence, *values, strict=True))
+        names = ("pvalue", "qvalue", "family_pvalue", "increment_pvalue")
+        return [
+            (observed, *(fields[name] for name in names))
+            for observed, fields in zip(evidence, self.fields(), strict=True)
+        ]
 
     def summary(self) -> TestSummary:
         """Return what the p-values are corrected for."""

@@ -41,7 +41,7 @@ class TopSets:
         del self.ranked[self.capacity :]
 
     def select(self, found: Iterable[ScoredSet]) -> list[ScoredSet]:
-        """Return those of the sets, best first, that may belong to the best."""
+        """Return those of the sets, best first, that can be among the best."""
         return [each for _, each in zip(range(self.capacity), found, strict=False)]
 
     def first(self, top: int) -> list[ScoredSet]:

@@ -1,4 +1,4 @@
-"""Everything about a search that figures and reports need, as plain data."""
+"""What figures and reports need of a search."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ class SearchRecord:
     target : the position of the target, if there is one
     complete : whether the search ran to the end
     started, finished : times of the search
+    frame_library : the library of the data frame that was searched, if it was one
     """
 
     prepared: Prepared
@@ -42,3 +43,4 @@ class SearchRecord:
     complete: bool = True
     started: datetime | None = None
     finished: datetime | None = None
+    frame_library: str | None = None

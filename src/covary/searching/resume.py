@@ -103,15 +103,15 @@ def _restore_options(path: str | os.PathLike[str], facts: dict[str, Any]) -> Sea
     kinds = {"measure": str, "measure_parameters": dict, "strategy": str, "target": str | None}
     for name, kind in {**kinds, "strategy_parameters": dict}.items():
         if name not in facts or not isinstance(facts[name], kind):
-            raise errors.damaged_run(path, "it does not describe a search")
+            raise errors.run_without_search(path)
     tests = facts.get("tests", {name: SearchOptions.defaults()[name] for name in TEST_OPTIONS})
     if not (isinstance(tests, dict) and set(TEST_OPTIONS) <= set(tests)):
-        raise errors.damaged_run(path, "it does not describe the tests")
+        raise errors.run_without_tests(path)
     stored = {name: facts[name] for name in SearchOptions.defaults() if name in facts}
     try:
         return SearchOptions(**{**stored, **{name: tests[name] for name in TEST_OPTIONS}})
     except errors.ParameterError:
-        raise errors.damaged_run(path, "it does not describe a search") from None
+        raise errors.run_without_search(path) from None
 
 
 def _left_out(listed: Any) -> tuple[tuple[str, str], ...]:

@@ -23,7 +23,7 @@ class SetIncrements:
         """Return what an engine's session needs to run the tests."""
         plan = self.plan
         tests = IncrementTests(plan.measure, plan.prepared, plan.target, plan.options.seed)
-        return tests.derive()
+        return tests.precomputed()
 
     def untested(self, sets: Sequence[Columns]) -> list[Columns]:
         """Return the sets that need a test; pairs need none."""

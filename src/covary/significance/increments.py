@@ -41,9 +41,10 @@ class IncrementTests(NamedTuple):
         """The measure whose increment test is used."""
         return self.measure if self.measure.tests_increments else UDSChance()
 
-    def derive(self) -> IncrementTests:
+    def precomputed(self) -> IncrementTests:
         """Compute derived data before the tests are sent to workers; return the tests."""
-        self.prepared.derive(self.tester.needs())
+        if self.prepared.n_rows <= SAMPLE_ROWS:
+            self.prepared.precompute(self.tester.needs())
         return self
 
     def pvalue(self, columns: Columns) -> float:

@@ -37,7 +37,9 @@ class TestOptions(Options):
         "200 permutations. The p-value takes early stopping into account.",
         kind="fraction",
     )
-    seed: int = option(0, "Random seed for the permutations, and for a randomised measure.")
+    seed: int = option(
+        0, "Random seed for the permutations, and for a randomised measure given by name."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

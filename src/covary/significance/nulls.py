@@ -16,7 +16,7 @@ from covary.prepare import Prepared, Ranks
 from covary.seeds import Purpose, random_stream
 
 # All arrangements are listed only if they have at most this many cells in total.
-MAX_CELLS = 10_000_000
+MAX_LISTED_CELLS = 10_000_000
 
 
 class Arrangements(Protocol):
@@ -80,7 +80,10 @@ class AllArrangements(NamedTuple):
 def all_arrangements(
     prepared: Prepared, columns: Sequence[int], target: int | None, maximum: int
 ) -> AllArrangements | None:
-    """Return all distinct arrangements of columns, or None if there are more than ``maximum``.
+    """Return all distinct arrangements of columns, or None if there are too many.
+
+    There are too many if more than ``maximum`` differ from the observed one, or if they have more
+    than `MAX_CELLS` cells in total.
 
     Only relative positions matter. So the column with the most arrangements stays fixed, or all
     columns except the target if there is one. Exchanging equal values changes nothing.
@@ -92,7 +95,7 @@ def all_arrangements(
         moving = [target]
     total = sum(numbers[column] for column in moving)
     cells = total + math.log(prepared.n_rows)
-    if total > math.log(maximum + 1.5) or cells > math.log(MAX_CELLS):
+    if total > math.log(maximum + 1.5) or cells > math.log(MAX_LISTED_CELLS):
         return None
     ranks = prepared.derived(Ranks).by_row
     return AllArrangements(tuple(moving), tuple(_arrangements(ranks[each]) for each in moving))

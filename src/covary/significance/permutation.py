@@ -85,7 +85,7 @@ class NullDistribution:
         self.values = np.empty((0, observed.size)) if stored is None else stored
         # The number of permutations after which each set is decided; None if it is not.
         self.stopped_at: list[int | None] = [None if maximum > 0 else 0] * observed.size
-        self.n_permutations = 0  # that all undecided sets have
+        self.n_permutations = 0  # computed for all undecided sets
         self.n_values = 0  # of all sets and permutations, for progress
 
     @property

@@ -44,7 +44,8 @@ class Stopping:
 
     Attributes
     ----------
-    lower, upper : by number of permutations: stop at or below, or at or above, this count
+    lower, upper : after n permutations, the test stops if the count is at most ``lower[n]`` or at
+        least ``upper[n]``
     pvalues : by number of permutations and count, the p-value if the test stops there
     """
 

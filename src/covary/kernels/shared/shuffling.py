@@ -10,7 +10,13 @@ from covary.kernels.shared.jit import FLOATS, INTEGERS, ROWS, ROWS_2D, kernel
 
 @kernel(types.uint32[::1](FLOATS))
 def shuffle(uniforms):
-    """Return a random permutation of 0 .. n - 1 from n numbers in [0, 1) (Fisher and Yates)."""
+    """Return a random permutation of 0 .. n - 1 (inside-out Fisher-Yates shuffle).
+
+    Parameters
+    ----------
+    uniforms : n numbers in [0, 1)
+
+    """
     n = uniforms.size
     order = np.empty(n, np.uint32)
     for i in range(n):
@@ -21,14 +27,15 @@ def shuffle(uniforms):
 
 
 @kernel(types.uint32[::1](ROWS, INTEGERS, FLOATS))
-def shuffle_inside(rows, starts, uniforms):
-    """Return a random permutation of the rows that keeps each row in its group.
+def shuffle_within_groups(rows, starts, uniforms):
+    """Return a random permutation within groups.
 
-    The result has for each row the row that its value moves to.
+    Element i is the row to which the value of row i moves.
 
     Parameters
     ----------
-    rows, starts : all rows, grouped; and the start of each group, followed by the number of rows
+    rows : row numbers, sorted by group
+    starts : where each group begins in ``rows``, then the number of rows
     uniforms : one number in [0, 1) per row
 
     """

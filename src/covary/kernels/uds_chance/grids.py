@@ -20,9 +20,9 @@ from covary.kernels.shared.jit import (
 def cut_points(values, n_bins):
     """Return the positions of the cuts in the sorted values, for approximately ``n_bins`` bins.
 
-    A cut must not separate equal values or split a row. Such a cut moves to the nearer end of the
-    run of equal values. If both ends are equally near, it moves to the end nearer to the middle of
-    the column. If there is still a tie, both ends become cuts. So the reversed column has the same
+    A cut that would separate equal values or split a row moves to the nearer end of the run of
+    equal values. If both ends are equally near, it moves to the end nearer to the middle of the
+    column. If there is still a tie, both ends become cuts. So the reversed column has the same
     cuts, and the cuts for ``n_bins`` / 2 are a subset of the cuts for ``n_bins``.
     """
     n = values.size

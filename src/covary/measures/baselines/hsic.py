@@ -21,7 +21,7 @@ from covary.measures.shared.scaling import (
 )
 from covary.prepare import Prepared
 
-# The unbiased estimate is undefined for fewer rows, and if all values but one are equal.
+# The unbiased estimate is undefined for fewer rows, and if all values except one are equal.
 MIN_ROWS_UNBIASED = 4
 
 

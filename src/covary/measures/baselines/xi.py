@@ -64,9 +64,9 @@ class Xi(Pairwise):
         return -1.0, 1.0
 
     def score_pair(self, x: Floats, y: Floats) -> float:
-        return max(self.score_target(x, y), self.score_target(y, x))
+        return max(self.score_pair_with_target(x, y), self.score_pair_with_target(y, x))
 
-    def score_target(self, x: Floats, target: Floats) -> float:
+    def score_pair_with_target(self, x: Floats, target: Floats) -> float:
         from scipy.stats import chatterjeexi
 
         # scipy keeps the order of rows with equal x. The order of the table may carry information.

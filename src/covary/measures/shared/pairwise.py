@@ -47,7 +47,7 @@ class Pairwise(Measure):
     def score_pair(self, x: Floats, y: Floats) -> float:
         """Return the score of two columns that vary and have no missing cells."""
 
-    def score_target(self, x: Floats, target: Floats) -> float:
+    def score_pair_with_target(self, x: Floats, target: Floats) -> float:
         """Return how much of a target another column explains; by default the score."""
         return self.score_pair(x, target)
 
@@ -62,7 +62,7 @@ class Pairwise(Measure):
         if target is None:
             pairs, score = list(combinations(columns, 2)), self.score_pair
         else:
-            pairs, score = [(column, target) for column in columns], self.score_target
+            pairs, score = [(column, target) for column in columns], self.score_pair_with_target
         scores = np.zeros(len(pairs))
         for at, pair in enumerate(pairs):
             values = varying_lines(self.rows(prepared, pair))

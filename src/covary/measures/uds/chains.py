@@ -42,7 +42,7 @@ class ChainState(NamedTuple):
     total: float = 0.0
 
 
-EMPTY = ChainState()
+EMPTY_STATE = ChainState()
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Chain:
     prepared: Prepared
     bins: EqualFrequencyBins
     columns: tuple[int, ...] = ()
-    state: ChainState = EMPTY
+    state: ChainState = EMPTY_STATE
     cubes_before: Cubes | None = None
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy as np
 from covary.array_types import Columns, ColumnSets, Floats, Integers
 from covary.engines.base import RunTasks
 from covary.measures.scorer import Scorer
-from covary.measures.uds.chains import EMPTY, Chain, ChainState, Extensions
+from covary.measures.uds.chains import EMPTY_STATE, Chain, ChainState, Extensions
 from covary.prepare import Prepared
 
 # The number of steps times rows of one item of work: about 10 ms.
@@ -32,7 +32,9 @@ class ChainBuilder(Protocol):
     def extend_many(self, chain: Chain, columns: Integers) -> Extensions:
         """Return the chain with one more column, for each of the columns."""
 
-    def chain(self, prepared: Prepared, columns: Columns = (), state: ChainState = EMPTY) -> Chain:
+    def chain(
+        self, prepared: Prepared, columns: Columns = (), state: ChainState = EMPTY_STATE
+    ) -> Chain:
         """Return an empty chain, or the chain that a state describes."""
 
 

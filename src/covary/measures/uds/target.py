@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from covary.array_types import Columns, ColumnSets, Integers
-from covary.measures.uds.chains import EMPTY, Chain, ChainState, Extensions
+from covary.measures.uds.chains import EMPTY_STATE, Chain, ChainState, Extensions
 from covary.prepare import Prepared
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ class TargetChains:
     def ordered(self, prepared: Prepared, sets: ColumnSets) -> ColumnSets:
         return self.measure.ordered(prepared, sets, context=(self.target,))
 
-    def chain(self, prepared: Prepared, columns: Columns = (), state: ChainState = EMPTY) -> Chain:
+    def chain(
+        self, prepared: Prepared, columns: Columns = (), state: ChainState = EMPTY_STATE
+    ) -> Chain:
         return self.measure.chain(prepared, columns, state)
 
     def extend(self, chain: Chain, column: int) -> Chain:

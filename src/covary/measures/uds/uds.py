@@ -19,7 +19,7 @@ from covary.measures.registry import register
 from covary.measures.scorer import Scorer
 from covary.measures.shared.bins import MAX_BINS, EqualFrequencyBins
 from covary.measures.shared.content_order import order_by_content
-from covary.measures.uds.chains import EMPTY, Chain, ChainState, Extensions
+from covary.measures.uds.chains import EMPTY_STATE, Chain, ChainState, Extensions
 from covary.measures.uds.prefix_scorer import ChainBuilder, PrefixScorer
 from covary.measures.uds.target import TargetChains
 from covary.prepare import Need, Prepared
@@ -245,7 +245,9 @@ class UDS(Measure):
         scores = _scores(gains, totals)
         return Extensions(chain.state, scores, explained, gains, totals, ends, parts)
 
-    def chain(self, prepared: Prepared, columns: Columns = (), state: ChainState = EMPTY) -> Chain:
+    def chain(
+        self, prepared: Prepared, columns: Columns = (), state: ChainState = EMPTY_STATE
+    ) -> Chain:
         """Return an empty chain, or the chain that a state describes."""
         return Chain(prepared, prepared.derived(EqualFrequencyBins, self.beta), columns, state)
 

@@ -83,9 +83,9 @@ def evidence_of(
     """Return the evidence statistic of sets.
 
     For each pair of columns, the gains of several grids are standardised, averaged, and summed
-    over both directions. Triples, a target and two conditions, are treated likewise. The evidence
-    is the log mean exp of all relations. It is close to the maximum if one relation stands out,
-    and larger if there are several. Pairs and triples have equal total weight.
+    over both directions. Triples, a target and two conditions, are treated in the same way. The
+    evidence is the log mean exp of all relations. It is close to the maximum if one relation
+    stands out, and larger if there are several. Pairs and triples have equal total weight.
 
     With a target, only relations that contain it count.
     """
@@ -118,30 +118,30 @@ def evidence_of_copies(
     column: int,
     rows: Rows,
 ) -> Floats:
-    """Return the evidence of sets, one line for each way to move the values of one column.
+    """Return the evidence of sets, one line per permutation of one column.
 
-    The column must be the target of all sets, or one of two columns. Then only its position
-    relative to the others matters, so that cells are counted once for all ways.
+    In each set, the column is the target, or the set has two columns. Then only its position
+    relative to the others matters, so that cells are counted once for all permutations.
 
     Parameters
     ----------
-    rows : one line for each way: the row that the value of each row moves to
+    rows : one line per permutation: the row that the value of each row moves to
     """
     relations = _relations_of(prepared, sets, max_given, column)
-    n_ways, n_rows = rows.shape
-    pairs = np.zeros((n_ways, len(relations.pairs), len(PAIR_VIEWS)))
-    triples = np.zeros((n_ways, len(relations.triples), len(TRIPLE_VIEWS)))
+    n_permutations, n_rows = rows.shape
+    pairs = np.zeros((n_permutations, len(relations.pairs), len(PAIR_VIEWS)))
+    triples = np.zeros((n_permutations, len(relations.triples), len(TRIPLE_VIEWS)))
     block = max(1, CELLS_PER_BLOCK // n_rows)
-    for first in range(0, n_ways, block):
-        ways = slice(first, first + block)
-        inverse = kernels.shared.shuffling.invert(rows[ways])
+    for first in range(0, n_permutations, block):
+        some = slice(first, first + block)
+        inverse = kernels.shared.shuffling.invert(rows[some])
         for at, pair in enumerate(relations.pairs):
             other = pair[0] if pair[1] == column else pair[1]
-            pairs[ways, at] = _view_gains_of_copies(prepared, (other, other), column, rows[ways])
+            pairs[some, at] = _view_gains_of_copies(prepared, (other, other), column, rows[some])
             # Moving the column is equivalent to moving the other one back.
-            pairs[ways, at] += _view_gains_of_copies(prepared, (column, column), other, inverse)
+            pairs[some, at] += _view_gains_of_copies(prepared, (column, column), other, inverse)
         for at, (a, b, _) in enumerate(relations.triples):
-            triples[ways, at] = _view_gains_of_copies(prepared, (a, b), column, rows[ways])
+            triples[some, at] = _view_gains_of_copies(prepared, (a, b), column, rows[some])
     return _combined(relations, len(sets), pairs, triples)
 
 
@@ -201,7 +201,7 @@ def _view_gains(
 def _view_gains_of_copies(
     prepared: Prepared, given: tuple[int, int], target: int, rows: Rows
 ) -> Floats:
-    """Return the same for copies of one target, each moved in its own way."""
+    """Return the same for copies of one target, one per permutation."""
     views = PAIR_VIEWS if given[0] == given[1] else TRIPLE_VIEWS
     gains = np.zeros((len(rows), len(views)))
     which = np.arange(len(rows))

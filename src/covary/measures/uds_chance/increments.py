@@ -19,22 +19,20 @@ import numpy as np
 from covary import kernels
 from covary.array_types import Floats, Integers, Rows
 from covary.measures.uds_chance.evidence import CELLS_PER_BLOCK
-from covary.measures.uds_chance.grids import GridFamily, Grids
+from covary.measures.uds_chance.grids import MIN_ROWS_PER_CELL, GridFamily, Grids
 from covary.measures.uds_chance.midranks import moved_copies, target_arrays
 from covary.prepare import Prepared
 from covary.seeds import Purpose, random_stream
 from covary.tolerance import at_least
 
 # The number of permutations, and the total number if at most a few of the first exceed.
-PERMUTATIONS = 199
-ALL_PERMUTATIONS = 999
+FIRST_PERMUTATIONS = 199
+TOTAL_PERMUTATIONS = 999
 MAX_EXCEEDING = 4
 # Smaller p-values are not reported, because the fitted tail is too uncertain there.
 SMALLEST_PVALUE = 1e-6
-# The average number of rows per cell is at least this.
-MIN_ROWS_PER_CELL = 6
 # Finer grids take longer and do not improve the test.
-MAX_CELLS = 1 << 15
+MAX_GRID_CELLS = 1 << 15
 
 
 def increment_pvalue(prepared: Prepared, order: Sequence[int], seed: int) -> float:
@@ -58,7 +56,7 @@ def increment_pvalue(prepared: Prepared, order: Sequence[int], seed: int) -> flo
 def _pvalue(
     prepared: Prepared, last: int, tested: int, full: Cells, rest: Cells, seed: int
 ) -> float:
-    """Return the p-value of: two columns are independent given the cells of the rest."""
+    """Return the p-value of the hypothesis that two columns are independent given the rest."""
     rng = random_stream(seed, Purpose.INCREMENTS, *sorted(full.columns), last, tested)
     # Moving the last column is equivalent to moving the tested column back.
     reverse = _make_cells(prepared, [*rest.columns, last])
@@ -71,9 +69,9 @@ def _pvalue(
             lines.append(np.hstack([full.gains(last, rows), reverse.gains(tested, inverse)]))
         return _standardised(np.vstack(lines))
 
-    statistics = permute(PERMUTATIONS)
+    statistics = permute(FIRST_PERMUTATIONS)
     if np.count_nonzero(at_least(statistics[1:], statistics[0])) <= MAX_EXCEEDING:
-        statistics = permute(ALL_PERMUTATIONS - PERMUTATIONS)
+        statistics = permute(TOTAL_PERMUTATIONS - FIRST_PERMUTATIONS)
     return _tail_probability(float(statistics[0]), statistics[1:])
 
 
@@ -106,7 +104,7 @@ class Cells(NamedTuple):
     def gains(self, target: int, rows: Rows | None = None) -> Floats:
         """Return the chance-corrected gain of each grid for a target.
 
-        There is one line, or one for each way in ``rows`` to move the values of the target.
+        There is one line, or one for each permutation of the target in ``rows``.
         """
         columns = target_arrays(self.prepared)
         which = np.array([target], np.int64)
@@ -126,7 +124,7 @@ class Cells(NamedTuple):
 def _make_cells(prepared: Prepared, columns: list[int]) -> Cells:
     """Return all grids over these columns whose cells are large enough."""
     family = prepared.derived(Grids).families[0]
-    max_cells = min(prepared.n_rows / MIN_ROWS_PER_CELL, MAX_CELLS)
+    max_cells = min(prepared.n_rows / MIN_ROWS_PER_CELL, MAX_GRID_CELLS)
     levels = [at for at, size in enumerate(family.sizes) if size ** len(columns) <= max_cells]
     cells_of = [_cells_at(family, columns, level) for level in levels or [0]]
     finest = cells_of[-1]
@@ -152,7 +150,7 @@ def _shuffles_within(cells: Rows, rng: np.random.Generator, number: int) -> Iter
     by_cell = np.argsort(cells, kind="stable").astype(np.uint32)
     starts = np.append(0, np.cumsum(np.bincount(cells)))
     block = max(1, CELLS_PER_BLOCK // cells.size)
-    shuffle = kernels.shared.shuffling.shuffle_inside
+    shuffle = kernels.shared.shuffling.shuffle_within_groups
     for first in range(0, number, block):
         uniforms = rng.random((min(block, number - first), cells.size))
         yield np.array([shuffle(by_cell, starts, each) for each in uniforms])

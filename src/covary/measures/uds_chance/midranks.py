@@ -25,8 +25,8 @@ class MidRanks(Derived):
     Attributes
     ----------
     entropies : h divided by the number of present cells: 1/4 without ties, 0 for a constant
-    units : the expected decrease of the entropy per additional cell, as a fraction of it, if cells
-        are large and independent of the column; 1 / rows without ties
+    units : the expected relative decrease of the entropy per additional cell, for large cells that
+        are independent of the column; 1 / rows without ties
     variances, skewnesses : moments of this decrease, scaled to mean 1
     gap_lines, gap_of : differences of successive mid-ranks along the sorted column, and the line
         of each column

@@ -1,4 +1,7 @@
-"""What chance does to the entropy of a column: it depends only on its rows and its ties."""
+"""The entropy of a column under independence.
+
+It depends only on the number of rows and on the ties.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ import numpy as np
 from covary import kernels
 from covary.array_types import Floats, Integers
 
-# Tables over the size of a cell have an entry for every size up to this. Above, they have half as
-# many entries for each doubling of the size.
+# Tables over the size of a cell have an entry for every size up to this. Above, they have
+# `EVERY_SIZE / 2` entries per doubling.
 EVERY_SIZE = 4096
 # Expectations for tied columns are computed for this many sizes per doubling and at most this many
 # thresholds, and interpolated in between.
@@ -27,7 +30,7 @@ class TiePattern(NamedTuple):
     Parameters
     ----------
     entropy : h times the number of rows
-    unit : the expected decrease of the entropy per additional cell, as a fraction of it
+    unit : the expected relative decrease of the entropy per additional cell
     variance, skewness : moments of this decrease, scaled to mean 1
     gaps : differences of successive mid-ranks; empty without ties, where all are 1
     biases : by cell size (`table_sizes`), the expected bias of the estimate of the cell's entropy,

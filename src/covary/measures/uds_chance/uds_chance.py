@@ -51,9 +51,9 @@ class UDSChance(Measure):
         [h(Y) - h(Y | cells) - E] / [h(Y) - E]
 
     of Y, where E is the expected gain of this grid if it were independent of Y. Its expectation is
-    exactly 0 under independence. It is 1 if Y is constant in every cell. The fraction is shrunken
-    towards 0, the more the closer it is to the noise level: what the best of all candidates
-    explains by chance.
+    0 under independence (with ties or very large cells, up to interpolation). It is 1 if Y is
+    constant in every cell. The fraction is shrunk towards 0. Fractions near the noise level shrink
+    most, and smaller ones become 0. The noise level is what the best condition explains by chance.
 
     Parameters
     ----------
@@ -167,14 +167,14 @@ class UDSChance(Measure):
 
 
 def _only_moved_column(moves: Sequence[Mapping[int, Any]]) -> int | None:
-    """Return the column that every way moves, if it is the only one."""
+    """Return the column that every permutation moves, if it is the only one."""
     moved = {tuple(each) for each in moves}
     columns = moved.pop() if len(moved) == 1 else ()
     return columns[0] if len(columns) == 1 else None
 
 
 def _with_progress(run: RunTasks, on_progress: OnProgress | None) -> RunTasks:
-    """Return a function that runs tasks likewise and reports the number of targets done."""
+    """Return a function that runs tasks in the same way and reports the number of targets done."""
     if on_progress is None:
         return run
 

@@ -1,4 +1,4 @@
-"""Digest of the content of a table, to check whether two copies are equal."""
+"""Digest of a table, to check whether copies are equal up to the order of rows and all names."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy.typing as npt
 def content_digest(
     columns: Sequence[npt.NDArray[Any]], labels: Sequence[str] | None = None
 ) -> str:
-    """Return a digest of the cells of a table and of the partition of its rows into classes.
+    """Return a digest of the cells of a table and of the division of its rows into classes.
 
     The digest depends on the order of the columns. It does not depend on the order of the rows,
     the names of the columns, or the names of the classes.
 
     Parameters
     ----------
-    columns : numbers, with NaN for missing cells, or text, with "" for missing cells
+    columns : arrays of numbers (missing: NaN) or text (missing: "")
     labels : the class of each row; None for a table without classes
 
     Examples
@@ -44,7 +44,10 @@ def content_digest(
 
 
 def _canonical(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return text unchanged, and numbers as doubles with one form of zero and of NaN."""
+    """Return text unchanged, and numbers as doubles.
+
+    The doubles have a single representation of zero and NaN.
+    """
     if column.dtype.kind == "U":
         return column
     numbers = np.asarray(column, dtype="<f8") + 0.0  # a negative zero becomes zero

@@ -54,7 +54,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Loaded:
 
     Without a folder, the table is read from the cache, which is the folder ``covary`` in
     scikit-learn's data home. If it is not in the cache, it is downloaded from OpenML into the
-    cache. OpenML does not have the exact content of every table; the others need a folder.
+    cache. Tables that OpenML does not have need a folder.
 
     Parameters
     ----------

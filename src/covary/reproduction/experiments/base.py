@@ -1,4 +1,7 @@
-"""Base class of experiments: independent trials, and the findings from their results."""
+"""Base class of experiments.
+
+An experiment runs independent trials and derives findings from their results.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import Any, ClassVar
 
 from covary.reproduction.experiments.findings import Findings
 
+# The seed of the published results.
 SEED = 20160505
 
 Trial = tuple[Any, ...]
@@ -18,7 +22,7 @@ Result = dict[str, Any]
 
 
 class Results:
-    """Results by trial."""
+    """The result of each trial."""
 
     def __init__(self, results: Mapping[str, Result]) -> None:
         self._results = results
@@ -28,7 +32,10 @@ class Results:
 
 
 def trial_key(trial: Trial) -> str:
-    """Return a trial as text. A trial that was read from a file has the same text."""
+    """Return a trial as text.
+
+    The text is the same for a tuple and for the list that JSON returns.
+    """
     return json.dumps(trial)
 
 
@@ -39,15 +46,15 @@ class Experiment(ABC):
     Parameters
     ----------
     quick : run only a few small trials, as a check
-    data : the folder with the real tables; None uses the cache or a download
+    data : the folder with the real tables; None: use the cache, or download
     seed : random seed of the whole experiment
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    # Experiments of one group share a trial file: no trial runs twice.
+    # Experiments of one group share a trial file, so that no trial runs twice.
     trial_group: ClassVar[str]
-    # Whether trials run one at a time, to measure time.
+    # Whether trials run one at a time, because their time is measured.
     sequential: ClassVar[bool] = False
 
     quick: bool = False

@@ -65,15 +65,15 @@ class Clustering(SubspaceExperiment):
     title: ClassVar[str] = "Clusters in the best sets of columns (Table 1)"
     trial_group: ClassVar[str] = "clustering"
     titles: ClassVar[Mapping[str, str]] = DATASETS
-    least_rows: ClassVar[int] = max(MIN_SAMPLES)
+    min_rows: ClassVar[int] = max(MIN_SAMPLES)
 
     @property
-    def most_rows(self) -> int | None:
+    def max_rows(self) -> int | None:
         return QUICK_ROWS if self.quick else None
 
     def trials(self) -> list[Trial]:
         return [
-            ("clusters", name, method, self.most_rows, digest)
+            ("clusters", name, method, self.max_rows, digest)
             for name in self.dataset_names
             for digest in [fingerprint(name, self.data)]
             for method in COMPARED

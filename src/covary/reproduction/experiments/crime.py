@@ -47,7 +47,7 @@ class Crime(SearchExperiment):
     name: ClassVar[str] = "crime"
     title: ClassVar[str] = "Education and employment in Communities & Crime (section 7.3)"
     trial_group: ClassVar[str] = "crime"
-    most_rows: ClassVar[int] = 10_000
+    max_rows: ClassVar[int] = 10_000
 
     @property
     def dataset_names(self) -> tuple[str, ...]:
@@ -59,20 +59,20 @@ class Crime(SearchExperiment):
         ]
 
     def run(self, trial: Trial) -> Result:
-        kind, _, method, most_rows, permutations, _ = trial
-        table = self._table(most_rows)
+        kind, _, method, max_rows, permutations, _ = trial
+        table = self._table(max_rows)
         if kind == "search":
             return best_sets(table, method, permutations, self.seed)
         return assess_set(table, EDUCATION, method, permutations, self.seed)
 
-    def _table(self, most_rows: int) -> Table:
-        table = real_table(TABLE, self.data, (*CODES, *POLICE), most_rows)
+    def _table(self, max_rows: int) -> Table:
+        table = real_table(TABLE, self.data, (*CODES, *POLICE), max_rows)
         few = [column for column in table.columns if column.name.startswith(QUICK_PREFIXES)]
         return Table(tuple(few), table.n_rows) if self.quick else table
 
     def findings(self, results: Results) -> Findings:
-        most_rows, permutations = self.size
-        table = self._table(most_rows)
+        max_rows, permutations = self.size
+        table = self._table(max_rows)
         sets = {m: results[self.trial("search", TABLE, m)] for m in METHODS}
         paper_set = {m: results[self.trial("set", TABLE, m)] for m in METHODS}
         significant = [m for m in METHODS if paper_set[m]["pvalue"] <= 0.05]

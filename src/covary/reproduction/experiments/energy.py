@@ -31,7 +31,7 @@ class Energy(SearchExperiment):
     name: ClassVar[str] = "energy"
     title: ClassVar[str] = "Energy of buildings (section 7.3)"
     trial_group: ClassVar[str] = "energy"
-    most_rows: ClassVar[int] = 5_000
+    max_rows: ClassVar[int] = 5_000
 
     @property
     def dataset_names(self) -> tuple[str, ...]:
@@ -41,8 +41,8 @@ class Energy(SearchExperiment):
         return [self.trial("search", name, method) for name in TABLES for method in METHODS]
 
     def run(self, trial: Trial) -> Result:
-        _, name, method, most_rows, permutations, _ = trial
-        table = real_table(name, self.data, TABLES[name], most_rows)
+        _, name, method, max_rows, permutations, _ = trial
+        table = real_table(name, self.data, TABLES[name], max_rows)
         return best_sets(table, method, permutations, self.seed)
 
     def findings(self, results: Results) -> Findings:

@@ -57,7 +57,7 @@ class Outliers(SubspaceExperiment):
     title: ClassVar[str] = "Outliers in the best sets of columns (Table 2)"
     trial_group: ClassVar[str] = "outliers"
     titles: ClassVar[Mapping[str, str]] = DATASETS
-    least_rows: ClassVar[int] = 2 * max(NEIGHBOURS)
+    min_rows: ClassVar[int] = 2 * max(NEIGHBOURS)
 
     @property
     def draws(self) -> int:

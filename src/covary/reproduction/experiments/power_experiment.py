@@ -1,4 +1,4 @@
-"""Base class of the power experiments: how often related tables score above a cutoff."""
+"""Base class of the power experiments: how often a method detects dependence."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from covary.reproduction.experiments.findings import ResultTable
 from covary.reproduction.experiments.methods import METHODS, configured_measure
 from covary.reproduction.experiments.synthetic_tables import FUNCTIONS, Design, SyntheticTable
 
-# The power of all methods in one comparison, with the labels of the comparison.
+# One comparison: its labels, and the power of each method.
 PowerRow = dict[str, Any]
 
 ROWS = 4000
 LEVEL = 0.05
 # These scores depend on ranks only. Without ties, the scores of unrelated columns then have the
-# same distribution for all designs of one size, and the tables of one design serve for all.
+# same distribution for all designs of one size, so one set of unrelated tables is enough for all
+# designs.
 RANK_BASED = ("uds-chance",)
 VALUE_BASED = tuple(method for method in METHODS if method not in RANK_BASED)
 
@@ -32,15 +33,15 @@ PAPER, INDEPENDENT_X = "the paper's setting", "independent X"
 NOISE = 0.5
 NOISES = (0.5, 1.0, 2.0, 4.0)
 HIGH_NOISE = 2.0
-# Noise levels with independent X: from a level at which most methods have power to one at which
-# few have.
+# Noise levels with independent X: from a level at which most methods have power, to a level at
+# which few methods have power.
 INDEPENDENT_X_NOISES = {
     "f1": (4.0, 8.0, 16.0, 32.0),
     "f2": (4.0, 8.0, 16.0, 32.0),
     "f3": (0.5, 1.0, 1.5, 2.0),
     "f4": (1.0, 2.0, 4.0, 8.0),
 }
-# Position of the level that experiments use if they do not vary the noise.
+# Index of the noise level used by experiments that do not vary the noise.
 DEFAULT_NOISE_INDEX = 1
 
 
@@ -51,7 +52,8 @@ class Comparison(NamedTuple):
     ----------
     labels : setting, function, noise and the varied parameter, by heading
     related, unrelated : tables
-    controls : unrelated tables of the size of the related ones, if the sizes differ
+    controls : unrelated tables with as many columns as the related ones, to estimate the fraction
+        of false positives; empty if this is not estimated
     """
 
     labels: dict[str, Any]
@@ -61,7 +63,7 @@ class Comparison(NamedTuple):
 
 
 def _rank_equivalent(table: SyntheticTable) -> SyntheticTable:
-    """Return the table that replaces an unrelated table for rank-based methods."""
+    """Return the unrelated table that rank-based methods use instead; a related table itself."""
     if table.related:
         return table
     design = table.design._replace(function="f1", noise=NOISE, independent=False)
@@ -71,8 +73,8 @@ def _rank_equivalent(table: SyntheticTable) -> SyntheticTable:
 def estimated_power(related: Iterable[float], unrelated: Iterable[float]) -> float:
     """Return the fraction of related scores above the cutoff of a test at level 0.05.
 
-    The cutoff is the smallest unrelated score that a further unrelated score exceeds with a
-    probability of at most 0.05.
+    The cutoff is the smallest of the unrelated scores such that a new unrelated score is above it
+    with probability at most 0.05.
 
     Examples
     --------
@@ -107,7 +109,7 @@ class PowerExperiment(Experiment):
 
     @property
     def table_numbers(self) -> range:
-        """The numbers of the tables of one design."""
+        """The indices of the tables of one design."""
         return range(20 if self.quick else 100)
 
     def design(self, columns: int, function: str, noise: float, setting: str = PAPER) -> Design:
@@ -170,11 +172,11 @@ class PowerExperiment(Experiment):
         functions = ", ".join(f"{name}(x) = {formula}" for name, (formula, _) in FUNCTIONS.items())
         return [
             f"Tables have {self.rows:,} rows. Half of the columns are X = AZ, where Z is standard "
-            "normal and A is a fixed matrix with entries drawn from [0, 1]. The other half is "
-            "f(W) + e with W = BX, where B is a fixed matrix with entries drawn from [0, 0.5]; e "
-            "is normal, and its standard deviation is the noise. The functions are "
-            f"{functions}. A and B are drawn once for each number of columns, and are the same "
-            "for all functions and noise levels. The variance of W grows with the number of "
+            "normal and A is a fixed matrix with entries drawn uniformly from [0, 1]. The other "
+            "half is f(W) + e with W = BX, where B is a fixed matrix with entries drawn uniformly "
+            "from [0, 0.5]; e is normal, and its standard deviation is the noise. The functions "
+            f"are {functions}. A and B are drawn once for each number of columns, and are the "
+            "same for all functions and noise levels. The variance of W grows with the number of "
             "columns. The same noise is then smaller relative to W, and sin(2W) contains almost "
             "no information about X: with many columns, the power on f4 mostly reflects the "
             "dependence among the columns X. With independent X, which is not in the paper, A is "
@@ -184,19 +186,18 @@ class PowerExperiment(Experiment):
             f"{math.ceil((n + 1) * (1 - LEVEL))}th lowest of their scores). Power is the fraction "
             f"of {n} related tables that score above it. The standard error of the power is at "
             f"most {math.sqrt(0.25 / n):.2f}, and {math.sqrt(0.95 * 0.05 / n):.2f} at a power of "
-            "0.95. It does not include the error of the cutoff. If a method gives unrelated "
-            "tables a score of exactly 0, as `uds` does, its cutoff is 0 and it has no false "
-            "positives.",
+            "0.95. It does not include the error of the cutoff. If all unrelated tables score "
+            "exactly 0, as with `uds`, the cutoff is 0 and the level of the test is below 0.05.",
             "The text of the paper does not state the noise of its figures. We chose the noise "
             "after first runs: in the paper's setting so that the methods of the paper have "
             "power, with independent X so that the methods differ. With independent X we chose it "
             "twice. With the first choice (up to 16 for f1 and f2 and up to 4 for f4), "
             "`uds-chance` and `cmi` had a power of 1.00 in most comparisons (0.97 and 0.95 on "
-            "average; `uds-chance` had more power than all others in 5 of 20 comparisons, and as "
-            "much as the best in 15).",
+            "average; `uds-chance` was best alone in 5 of 20 comparisons and tied for best in "
+            "15).",
             "The scores of `uds-chance` depend on ranks only. The unrelated tables of one "
-            "function therefore serve for all functions, and the error of their cutoff is common "
-            "to all results of `uds-chance`.",
+            "function are therefore used for all functions, and the error of their cutoff is "
+            "common to all results of `uds-chance`.",
         ]
 
 
@@ -210,7 +211,7 @@ def table_scores(results: Results, tables: Iterable[SyntheticTable], method: str
 
 
 def power_table(title: str, powers: Sequence[PowerRow]) -> ResultTable:
-    """Return a table of rows, with their mean in the last row."""
+    """Return a table of the power in each comparison, with the mean in the last row."""
     headings = [heading for heading in powers[0] if heading != "setting"]
     labels = ["mean", *[None] * (len(headings) - len(METHODS) - 1)]
     rows = [[row[heading] for heading in headings] for row in powers]
@@ -231,7 +232,7 @@ def select_rows(rows: Sequence[PowerRow], **labels: Any) -> list[PowerRow]:
 
 
 def mean_power(rows: Sequence[PowerRow], methods: Sequence[str] = METHODS) -> dict[str, float]:
-    """Return the mean of each method over some rows."""
+    """Return the mean power of each method over some comparisons."""
     return {method: float(np.mean([row[method] for row in rows])) for method in methods}
 
 

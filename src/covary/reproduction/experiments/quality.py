@@ -97,9 +97,9 @@ def _means(values: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 
 def best_method_counts(quality: Quality) -> str:
-    """Return sentences on how many tables UDS, other methods and random sets are best.
+    """Return sentences on the number of tables on which each method is best.
 
-    Values that agree to two digits are equal.
+    They compare UDS, the other methods and random sets. Values that agree to two digits are equal.
     """
     values = {m: np.round(quality.ours[m], 2) for m in (*METHODS, RANDOM_SETS)}
     best_of_paper = np.max([values[m] for m in ("uds", "cmi", "mac", "hics")], axis=0)

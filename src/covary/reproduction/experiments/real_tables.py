@@ -31,6 +31,6 @@ def fingerprint(name: str, folder: Path | None) -> str:
 
 
 def check_tables(names: Iterable[str], folder: Path | None) -> None:
-    """Raise an error if a table is not available, before hours of work."""
+    """Raise an error if a table is not available, before a run that may take hours."""
     if absent := missing(names, folder):
         raise errors.datasets_missing(absent, folder)

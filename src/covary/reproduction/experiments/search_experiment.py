@@ -43,27 +43,27 @@ Sets = dict[str, list[dict[str, Any]]]
 class SearchExperiment(Experiment):
     """An experiment that searches real tables and tests the sets it finds."""
 
-    most_rows: ClassVar[int]
+    max_rows: ClassVar[int]
 
     @property
     def size(self) -> tuple[int, int]:
         """The largest number of rows, and the number of permutations."""
-        return (200, 19) if self.quick else (self.most_rows, PERMUTATIONS)
+        return (200, 19) if self.quick else (self.max_rows, PERMUTATIONS)
 
     def trial(self, kind: str, name: str, method: str) -> Trial:
         """Return the trial of this kind for a table and a method."""
         return (kind, name, method, *self.size, fingerprint(name, self.data))
 
 
-def real_table(name: str, folder: Path | None, omitted: Sequence[str], most_rows: int) -> Table:
+def real_table(name: str, folder: Path | None, omitted: Sequence[str], max_rows: int) -> Table:
     """Return a real table without some columns, and with a random sample of at most these rows."""
     table = load_cached(name, folder).table
     columns = [column for column in table.columns if column.name not in omitted]
-    if table.n_rows <= most_rows:
+    if table.n_rows <= max_rows:
         return Table(tuple(columns), table.n_rows)
-    rows = np.sort(np.random.default_rng(0).choice(table.n_rows, most_rows, replace=False))
+    rows = np.sort(np.random.default_rng(0).choice(table.n_rows, max_rows, replace=False))
     sampled = [replace(column, values=column.values[rows]) for column in columns]
-    return Table(tuple(sampled), most_rows)
+    return Table(tuple(sampled), max_rows)
 
 
 def best_sets(table: Table, method: str, permutations: int, seed: int) -> Sets:

@@ -59,20 +59,20 @@ class SubspaceExperiment(Experiment):
     """An experiment on tables with classes. A quick run uses a table of scikit-learn."""
 
     titles: ClassVar[Mapping[str, str]]
-    least_rows: ClassVar[int]
+    min_rows: ClassVar[int]
 
     @property
     def dataset_names(self) -> tuple[str, ...]:
         return ("wdbc",) if self.quick else tuple(self.titles)
 
     @property
-    def most_rows(self) -> int | None:
+    def max_rows(self) -> int | None:
         """The largest number of rows of a table; None is no limit."""
         return None
 
     def table(self, name: str) -> LabelledTable:
         """Return the table with this name."""
-        return labelled_table(name, self.data, self.least_rows, self.most_rows)
+        return labelled_table(name, self.data, self.min_rows, self.max_rows)
 
     def group_results(self, results: Results) -> dict[tuple[str, str], list[Result]]:
         """Return the results of all trials by method and table."""
@@ -163,15 +163,15 @@ class SubspaceExperiment(Experiment):
 
 
 def labelled_table(
-    name: str, folder: Path | None, least_rows: int, most_rows: int | None = None
+    name: str, folder: Path | None, min_rows: int, max_rows: int | None = None
 ) -> LabelledTable:
     """Return the table with this name, without rows that have missing cells.
 
     Parameters
     ----------
     name, folder : as for `covary.reproduction.datasets.load`
-    least_rows : fewer rows are an error
-    most_rows : of more rows, a random sample of this size is used
+    min_rows : fewer rows are an error
+    max_rows : of more rows, a random sample of this size is used
     """
     loaded = load_cached(name, folder)
     if loaded.labels is None or len(set(loaded.labels)) < 2:
@@ -179,10 +179,10 @@ def labelled_table(
     columns = loaded.table.columns
     values = np.column_stack([np.asarray(column.values, np.float64) for column in columns])
     rows = np.flatnonzero(~np.isnan(values).any(axis=1))
-    if len(rows) < least_rows:
-        raise errors.too_few_to_compare(name, len(rows), least_rows)
-    if most_rows is not None and len(rows) > most_rows:
-        rows = np.sort(np.random.default_rng(0).choice(rows, most_rows, replace=False))
+    if len(rows) < min_rows:
+        raise errors.too_few_to_compare(name, len(rows), min_rows)
+    if max_rows is not None and len(rows) > max_rows:
+        rows = np.sort(np.random.default_rng(0).choice(rows, max_rows, replace=False))
     names = [column.name for column in columns]
     return without_constants(name, names, values[rows], np.array(loaded.labels)[rows])
 

@@ -20,16 +20,17 @@ from covary.table import atomic_file
 
 PNG_SCALE = 1.5
 QUICK_NOTE = (
-    "Quick run with a few small trials, to check that it works. Do not cite these results."
+    "Quick run with a few small trials, to check that the program works. Do not cite these "
+    "results."
 )
 REQUIRED_PACKAGES = {"vl_convert": "vl-convert-python", "altair": "altair"}
 
 
 def check_packages() -> None:
-    """Raise an error if a package for figures is missing, before hours of work."""
+    """Raise an error if a package for figures is missing, before a run that may take hours."""
     for module, package in REQUIRED_PACKAGES.items():
         if importlib.util.find_spec(module) is None:
-            raise errors.no_pictures(package)
+            raise errors.no_figure_package(package)
 
 
 def write_findings(
@@ -99,18 +100,18 @@ def markdown(
     unpublished = [name for name, about in facts["tables"].items() if not about["published"]]
     if unpublished:
         parts.append(
-            f"**Not the published tables**: {_plain(', '.join(unpublished))} differ from the "
-            "tables of the published results."
+            "**The following tables differ from those of the published results**: "
+            f"{_plain(', '.join(unpublished))}."
         )
     parts += map(_plain, findings.sentences)
     parts.append(f"![{experiment.title}]({figure_path})")
     for table in findings.tables:
         parts += [f"## {_plain(table.title)}", markdown_table(table)]
     group = experiment.trial_group
-    shared = f" (including trials that the {group} experiments share)"
+    shared = f" (including trials shared with other {group} experiments)"
     parts += ["## Method", *map(_plain, (*findings.notes, METHODS_NOTE))]
     parts.append(
-        f"`{facts['command']}`: {duration(facts['processor_seconds'])} on one core"
+        f"`{facts['command']}`: {duration(facts['processor_seconds'])} of processor time"
         f"{shared if group != experiment.name else ''}, {facts['date']}, "
         f"covary {facts['covary']}; {facts['machine']}."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,9 +25,15 @@ def all_strategies() -> dict[str, Entry[Strategy]]:
     return STRATEGIES.entries()
 
 
-def strategy_parameters(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the keywords that are parameters of a strategy, and all others."""
+def strategy_parameters(
+    keywords: Mapping[str, Any], measure: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the keywords that are parameters of a strategy, and all others.
+
+    A parameter of the measure is never taken for one of a strategy.
+    """
     names = {name for entry in all_strategies().values() for name in entry.parameters}
+    names -= set(inspect.signature(type(measure)).parameters)
     mine = {name: value for name, value in keywords.items() if name in names}
     return mine, {name: value for name, value in keywords.items() if name not in names}
 
@@ -45,6 +52,8 @@ def find_strategy(
 
     """
     given: Mapping[str, Any] = {k: v for k, v in parameters.items() if v is not None}
+    if isinstance(strategy, type) and issubclass(strategy, Strategy):
+        strategy = strategy()
     if not isinstance(strategy, Strategy):
         strategy = STRATEGIES.entry(strategy).make()
         if default_max_size is not None:
@@ -56,6 +65,6 @@ def find_strategy(
 
 def __getattr__(name: str) -> Any:
     """Return a registered class, such as ``Beam``."""
-    if name[0].isupper() and name in (classes := STRATEGIES.classes()):
+    if name[:1].isupper() and name in (classes := STRATEGIES.classes()):
         return classes[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,6 +14,11 @@ from covary.array_types import Columns, ColumnSets, Floats
 from covary.options import Options
 from covary.registry import Registry
 
+# The text is the same for all strategies, because the command line has one option for all.
+MAX_SIZE_HELP = (
+    "Maximum number of columns of a set, including the target. By default 5, no limit for "
+    "strategy 4s, and 2 for a measure of pairs."
+)
 # Large enough to keep all workers busy, small enough for memory.
 BATCH_SIZE = 1 << 17
 
@@ -24,7 +29,7 @@ class Batch(NamedTuple):
     Parameters
     ----------
     sets : one line per set, columns ascending
-    stage : the stage of the search in words
+    stage : the stage of the search, as text
     total : the number of sets of the stage
     remember : the number of best sets of this stage from which the next one is built
     """

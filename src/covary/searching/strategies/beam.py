@@ -12,6 +12,7 @@ import numpy as np
 from covary.array_types import Columns, ColumnSets, Floats
 from covary.options import option
 from covary.searching.strategies.base import (
+    MAX_SIZE_HELP,
     Batch,
     Batches,
     Strategy,
@@ -31,7 +32,7 @@ class Beam(Strategy):
     <options>
     """
 
-    max_size: int = option(5, "Maximum number of columns of a set.", minimum=2)
+    max_size: int = option(5, MAX_SIZE_HELP, minimum=2)
     beam: int = option(
         100,
         "Number of sets of each size from which sets of the next size are built. Of equal scores, "
@@ -40,7 +41,7 @@ class Beam(Strategy):
     )
     parents: Literal["all", "one"] = option(
         "all",
-        "'all' scores a set only if every subset with one column less was kept. 'one' scores it "
+        "'all' scores a set only if every subset with one column fewer was kept. 'one' scores it "
         "if any such subset was kept, which is slower by a factor of up to the number of columns.",
         choices=("all", "one"),
     )

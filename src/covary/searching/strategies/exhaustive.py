@@ -6,7 +6,13 @@ import math
 from dataclasses import dataclass
 
 from covary.options import option
-from covary.searching.strategies.base import Batches, Strategy, all_sets, register
+from covary.searching.strategies.base import (
+    MAX_SIZE_HELP,
+    Batches,
+    Strategy,
+    all_sets,
+    register,
+)
 
 # The number of best sets of a size that are kept for the next: about ten megabytes.
 REMEMBER = 50_000
@@ -22,7 +28,7 @@ class Exhaustive(Strategy):
     <options>
     """
 
-    max_size: int = option(5, "Maximum number of columns of a set.", minimum=2)
+    max_size: int = option(5, MAX_SIZE_HELP, minimum=2)
 
     def count(self, n_columns: int, fixed: int = 0) -> int:
         return sum(math.comb(n_columns, size) for size in self._sizes(n_columns, fixed))

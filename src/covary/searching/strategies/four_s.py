@@ -14,7 +14,14 @@ import numpy as np
 
 from covary.array_types import Columns
 from covary.options import option
-from covary.searching.strategies.base import Batches, Strategy, all_sets, listed_sets, register
+from covary.searching.strategies.base import (
+    MAX_SIZE_HELP,
+    Batches,
+    Strategy,
+    all_sets,
+    listed_sets,
+    register,
+)
 
 MAX_CLIQUES = 10_000
 
@@ -28,7 +35,8 @@ class FourS(Strategy):
     0 become edges. Maximal cliques of three or more columns are scored. Unions of cliques are
     scored if they overlap enough: if describing the union once, and what each clique lacks of it,
     takes fewer bits than describing each clique (minimum description length, greedily from the
-    largest clique on).
+    largest clique on). With a maximum size, larger cliques are reduced to the columns with the
+    strongest pairs, and larger unions are not scored.
 
     Parameters
     ----------
@@ -37,12 +45,7 @@ class FourS(Strategy):
 
     takes_target: ClassVar[bool] = False
 
-    max_size: int | None = option(
-        None,
-        "Maximum number of columns of a set; no limit by default. Larger cliques are reduced to "
-        "the columns with the strongest pairs; larger unions are not scored.",
-        minimum=2,
-    )
+    max_size: int | None = option(None, MAX_SIZE_HELP, minimum=2)
     edges: int | None = option(
         None,
         "Number of pairs that become edges; n log2(n) for n columns by default. It is halved "

@@ -17,7 +17,7 @@ PANELS_PER_LINE = 3
 # The middle of viridis: its ends are hard to see on black or on white.
 COLOUR_RANGE = ["#6480d0", "#21918c", "#7ad151"]
 
-# A form on the report sets this parameter: it marks rows without a mouse.
+# A form on the report sets this parameter, so rows can be marked without a mouse.
 NOTHING_MARKED = {"field": None, "low": 0, "high": 0}
 IS_MARKED = (
     "mark.field === null || (isValid(datum[mark.field])"

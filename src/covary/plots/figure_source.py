@@ -58,7 +58,7 @@ class FigureSource:
             present = ~(np.isnan(x.values) | np.isnan(y.values))
             rows = random_rows(present, MAX_FITTED_ROWS, 0)
             fit = best_fit(x.values[rows], y.values[rows])
-            if fit is not None:  # the values of a column count from its origin
+            if fit is not None:  # column values are differences from its origin
                 fit = fit._replace(x=fit.x + x.origin, y=fit.y + y.origin)
             self._fits[one, other] = fit
         return self._fits[one, other]
@@ -109,7 +109,7 @@ class FigureSource:
 def random_rows(allowed: Booleans, max_rows: int, seed: int) -> Integers:
     """Return at most ``max_rows`` of the allowed rows, drawn at random, in ascending order.
 
-    One permutation of all rows serves all figures with the same seed: they share most rows.
+    All figures with one seed use the same permutation of the rows, so they share most rows.
     """
     permutation = _row_permutation(allowed.size, seed)
     return np.sort(permutation[allowed[permutation]][:max_rows])
