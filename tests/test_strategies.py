@@ -193,7 +193,7 @@ def test_4s_removes_edges_if_there_are_too_many_cliques(monkeypatch):
 
 
 def test_strategies_are_found_by_name():
-    assert list(all_strategies()) == ["4s", "beam", "exhaustive"]
+    assert {"4s", "beam", "exhaustive"} <= set(all_strategies())
     for name, entry in all_strategies().items():
         assert find_strategy(name) == entry.make()
         assert entry.summary
