@@ -23,14 +23,14 @@ HALF_SPENT_AT = 1000
 # ---------------------------------------------------------------- p-values
 
 
-def as_high(value, observed):
+def at_least(value, observed):
     """Return whether value >= observed, with a tolerance of 1e-9 (relative above 1)."""
     return value >= observed - 1e-9 * max(1.0, abs(observed))
 
 
 def pvalue(observed, null):
     """Return the permutation p-value. The observed table counts as one of the draws."""
-    return Fraction(1 + sum(as_high(value, observed) for value in null), 1 + len(null))
+    return Fraction(1 + sum(at_least(value, observed) for value in null), 1 + len(null))
 
 
 def pvalues_so_far(observed, null):
@@ -77,7 +77,7 @@ def exact_pvalue(columns, statistic, target=None):
     """Return the fraction of all tables with at least the observed statistic."""
     observed = statistic(columns)
     values = [statistic(table) for table in all_tables(columns, target)]
-    return Fraction(sum(as_high(value, observed) for value in values), len(values))
+    return Fraction(sum(at_least(value, observed) for value in values), len(values))
 
 
 # ---------------------------------------------------------------- sequential stopping
@@ -89,13 +89,13 @@ def spending_limit(n):
 
 
 @cache
-def boundaries(most, level, go_on=False):
+def boundaries(most, level, continue_below=False):
     """Return the lower and upper boundary after 0 .. most permutations. Stop at or beyond them.
 
     Under Binomial(n, level) the probability to hit a boundary within n permutations is at most
-    ``spending_limit(n)``. Each boundary is the tightest that satisfies this. With ``go_on`` there
-    is no lower boundary (it is -1). From 200 permutations on, only every second permutation is
-    checked, from 300 on every third, and so on.
+    ``spending_limit(n)``. Each boundary is the tightest that satisfies this. With
+    ``continue_below`` there is no lower boundary (it is -1). From 200 permutations on, only every
+    second permutation is checked, from 300 on every third, and so on.
     """
     level = Fraction(level)
     running = {0: Fraction(1)}  # probability of each count without an earlier stop
@@ -112,7 +112,9 @@ def boundaries(most, level, go_on=False):
             while high > 0 and spent_high + after[high - 1] <= spending_limit(n):
                 high -= 1
                 spent_high += after[high]
-            while not go_on and low < n and spent_low + after[low + 1] <= spending_limit(n):
+            while (
+                not continue_below and low < n and spent_low + after[low + 1] <= spending_limit(n)
+            ):
                 low += 1
                 spent_low += after[low]
         running = {count: p for count, p in after.items() if low < count < high}
@@ -201,7 +203,7 @@ def besag_clifford(observed, null, hits, most):
     """
     count = 0
     for n, value in enumerate(null[:most], start=1):
-        count += as_high(value, observed)
+        count += at_least(value, observed)
         if count == hits:
             return Fraction(hits, n)
     return Fraction(1 + count, 1 + most)
@@ -216,7 +218,7 @@ def tables_needed(best, maxima, most):
     """Return the number of shuffled tables that are searched."""
     hits = family_hits(most)
     for n in range(1, most + 1):
-        if sum(as_high(value, best) for value in maxima[:n]) >= hits:
+        if sum(at_least(value, best) for value in maxima[:n]) >= hits:
             return n
     return most
 
@@ -235,7 +237,7 @@ def qvalues(scores, pvalues, adds_nothing, null_scores, scored):
             if other > score:
                 continue
             rank = sum(
-                as_high(each, other) and not nothing
+                at_least(each, other) and not nothing
                 for each, nothing in zip(scores, adds_nothing, strict=True)
             )
             # If no set adds anything beyond a subset, count one set.
@@ -376,10 +378,10 @@ def finest_cells(columns):
     return list(zip(*[naive_chance.bins(column, size) for column in columns], strict=True))
 
 
-def nothing_gained(last, others):
+def without_increment(last, others):
     """Return, for each of the others, the gain of all others minus the gain without this one."""
     best = max(gains(last, others))
-    without = [[o for at, o in enumerate(others) if at != spared] for spared in range(len(others))]
+    without = [[o for at, o in enumerate(others) if at != tested] for tested in range(len(others))]
     return [best - max(gains(last, rest)) for rest in without]
 
 
@@ -396,10 +398,10 @@ def increment_statistics(gains_of_tables):
     return [log_mean_exp(each) for each in zip(*by_grid, strict=True)]
 
 
-def spared_statistics(last, spared, rest, moved_lasts):
+def increment_statistics_of(last, tested, rest, moved_lasts):
     """Return the statistic of the observed table and of each table with a permuted last column."""
     return increment_statistics(
-        [gains(each, [*rest, spared]) + gains(spared, [*rest, each]) for each in moved_lasts]
+        [gains(each, [*rest, tested]) + gains(tested, [*rest, each]) for each in moved_lasts]
     )
 
 

@@ -388,7 +388,7 @@ def test_a_null_distribution_is_the_naive_one(seed, maximum, sequential, share_s
     limits = naive.boundaries(maximum, 0.05, True) if sequential else None
     for at in range(n_sets):
         result = null.result(at)
-        reached = [naive.as_high(value, observed[at]) for value in values[:, at]]
+        reached = [naive.at_least(value, observed[at]) for value in values[:, at]]
         if sequential:
             end, count = naive.run_until_stopped(reached, maximum, limits)
             expected = naive.stopping_pvalues(maximum, limits)[end, count]
@@ -416,7 +416,7 @@ def test_a_null_distribution_is_the_naive_one(seed, maximum, sequential, share_s
 )
 def test_values_that_differ_by_rounding_count_as_equal(observed, sign, difference):
     value = observed + math.copysign(difference, sign) * max(abs(observed), 1.0)
-    assert at_least(np.array([value]), observed)[0] == naive.as_high(value, observed)
+    assert at_least(np.array([value]), observed)[0] == naive.at_least(value, observed)
 
 
 # ---------------------------------------------------------------- corrections
@@ -725,8 +725,8 @@ def test_the_statistic_of_increments_is_the_naive_one(kind, tied, few_permutatio
     moves = [np.arange(len(table)), *np.vstack(few_permutations)]
     lasts = [moved(table, {2: rows})[:, 2].tolist() for rows in moves]
     assert len(lasts) == 25
-    values = naive.spared_statistics(columns[2], columns[0], [columns[1]], lasts)
-    count = sum(naive.as_high(value, values[0]) for value in values[1:])
+    values = naive.increment_statistics_of(columns[2], columns[0], [columns[1]], lasts)
+    count = sum(naive.at_least(value, values[0]) for value in values[1:])
     close = sum(abs(value - values[0]) < 1e-3 for value in values[1:])
     if count > 0:
         # Expected gains with ties are interpolated: close values may be on either side.
@@ -774,7 +774,7 @@ def test_the_increment_pvalue_is_the_largest_over_the_tested_columns(
             last, others = target, [c for c in range(3) if c != target]
         found = IncrementTests(measure, prepared, target, 7).pvalue((0, 1, 2))
         columns = listed(table)
-        gained = naive.nothing_gained(columns[last], [columns[c] for c in others])
+        gained = naive.without_increment(columns[last], [columns[c] for c in others])
         assert min(map(abs, gained)) > 1e-9
         if min(gained) < 0:
             assert found == 1.0
@@ -802,7 +802,7 @@ def test_the_tail_beyond_all_permutations_is_that_of_a_gamma_distribution(seed, 
     null = np.random.default_rng(seed).gamma(3.0, size=199)
     observed *= null.std()
     found = increments._tail_probability(observed, null)
-    count = sum(naive.as_high(value, observed) for value in null)
+    count = sum(naive.at_least(value, observed) for value in null)
     if count:
         assert found == pytest.approx((1 + count) / 200, rel=1e-12)
         return
@@ -1115,7 +1115,7 @@ def test_early_stopping_uses_the_first_permutations(level):
         ends.add(end)
         assert early.null.tolist() == fixed.null[:end].tolist()
         assert (early.score, early.statistic) == (fixed.score, fixed.statistic)
-        reached = [naive.as_high(value, fixed.statistic) for value in fixed.null.tolist()]
+        reached = [naive.at_least(value, fixed.statistic) for value in fixed.null.tolist()]
         limits = naive.boundaries(190, level) if level == 0.05 else None
         if limits is not None:
             place = naive.run_until_stopped(reached, 190, limits)
@@ -1257,7 +1257,7 @@ def recomputed(table, found, sets, *, measure, target, permutations, seed, optio
     limits = naive.boundaries(permutations, 0.05, True)
     places = [
         naive.run_until_stopped(
-            [naive.as_high(value, observed[at]) for value in null[:, at].tolist()],
+            [naive.at_least(value, observed[at]) for value in null[:, at].tolist()],
             permutations,
             limits,
         )
