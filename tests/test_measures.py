@@ -14,7 +14,8 @@ import pytest
 import covary
 from covary.engines import Threads
 from covary.errors import ParameterError
-from covary.measures import all_measures, find_measure
+from covary.measures import Measure, all_measures, find_measure
+from covary.measures.former_names import RENAMED
 from covary.measures.uds_chance.midranks import FoldedColumns
 from covary.prepare import Derived, Need, prepare
 
@@ -375,3 +376,36 @@ class TestDerivedData:
 
 def test_all_classes_of_derived_data_are_tested():
     assert {need.kind for need in needs_of_all_measures()} == derived_classes()
+
+
+class TestFormerNames:
+    """The names of the first release still work, with a warning."""
+
+    @pytest.mark.parametrize("former", sorted(RENAMED))
+    def test_a_former_name_warns(self, former):
+        measure = covary.Spearman()
+        with pytest.warns(DeprecationWarning, match=f"{former} of a measure is now"):
+            found = getattr(measure, former)
+        if former not in ("evidence_set", "make_ready"):
+            assert found == getattr(measure, RENAMED[former])
+
+    def test_former_methods_return_the_same(self, smooth):
+        measure = covary.UDSChance()
+        prepared = prepare(smooth)
+        with pytest.warns(DeprecationWarning, match="is now score_set"):
+            explained = measure.score_target(prepared, [0, 1], 2)
+        assert explained == measure.score_set(prepared, [0, 1], 2)
+        with pytest.warns(DeprecationWarning, match="is now evidence_sets"):
+            evidence = measure.evidence_set(prepared, [0, 1])
+        assert evidence == measure.evidence_sets(prepared, [[0, 1]])[0]
+        with pytest.warns(DeprecationWarning, match="is now needs"):
+            measure.make_ready(prepared)
+
+    def test_other_names_are_attribute_errors(self):
+        for name in ("nothing", "of_pair"):
+            with pytest.raises(AttributeError, match=f"'UDS' object has no attribute '{name}'"):
+                getattr(covary.UDS(), name)
+
+    def test_a_definition_under_a_former_name_is_an_error(self):
+        with pytest.raises(TypeError, match="Mine defines most_columns, which is now max_columns"):
+            type("Mine", (Measure,), {"most_columns": 2})

@@ -6,13 +6,14 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from covary import errors
 from covary.array_types import Columns, Floats, OnProgress
 from covary.engines.inline import run_here
+from covary.measures.former_names import check_definitions, former_attribute
 from covary.measures.registry import MEASURES
 from covary.measures.scorer import Scorer
 from covary.prepare import Moves, Need, Prepared, prepare
@@ -36,6 +37,15 @@ class Measure(ABC):
     reading: ClassVar[str] = "0 if independent, 1 if determined"
     max_rows: ClassVar[int | None] = None
     takes_target: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        check_definitions(cls)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            return former_attribute(self, name)
 
     # ------------------------------------------------------------ for users
 
