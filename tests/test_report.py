@@ -20,6 +20,7 @@ import pytest
 import covary
 from covary.plots.round_bins import round_bins
 from covary.report import page
+from covary.searching.options import SearchOptions
 from covary.table import read_table
 from test_figures import HOSTILE, rows_of
 
@@ -731,3 +732,15 @@ def test_columns_that_were_not_searched_are_not_checked(covary_command, table, t
 def test_a_title_may_contain_any_characters(table, tmp_path):
     covary.search(table[["x", "square"]]).report(tmp_path / "out.html", title="t\udcff\x1b")
     assert "<title>t\\udcff\\x1b</title>" in (tmp_path / "out.html").read_text(encoding="utf-8")
+
+
+def test_options_that_differ_from_their_default_are_settings(tmp_path):
+    rng = np.random.default_rng(3)
+    cells = rng.normal(size=(120, 3))
+    cells[:, 1] += cells[:, 0]
+    path = tmp_path / "page.html"
+    covary.search(cells, max_size=3, prune=True).report(path)
+    text = path.read_text(encoding="utf-8")
+    assert "Option prune" in text
+    assert SearchOptions.allowed()["prune"].help in text
+    assert "Option sift" not in text

@@ -23,8 +23,8 @@ def _generated() -> list[click.Option]:
     from covary.searching.options import SearchOptions
 
     return [
-        *options.strategy_options(),
         *options.options_of(SearchOptions),
+        *options.strategy_options(),
         *options.engine_options(),
     ]
 

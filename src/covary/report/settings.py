@@ -9,6 +9,7 @@ from typing import Any
 from covary.formatting import counted
 from covary.plots.figures.style import shown_label
 from covary.results import SearchResult, TestSummary
+from covary.searching.options import TEST_OPTIONS, SearchOptions
 from covary.searching.record import SearchRecord
 from covary.version import __version__
 
@@ -46,10 +47,19 @@ def _search_settings(result: SearchResult, record: SearchRecord) -> list[Setting
         settings.append(("Constant", ", ".join(shown_label(name) for name in constant)))
     if result.target is not None:
         settings.append(("Target", shown_label(result.target)))
-    if parameters["prune"]:
-        settings.append(("Not listed", "sets with a superset that scores at least as high"))
-    if parameters["sift"]:
-        settings.append(("Not listed", "sets that may add nothing beyond a subset"))
+    return settings + _option_settings(parameters)
+
+
+def _option_settings(parameters: Mapping[str, Any]) -> list[Setting]:
+    """Return the options that differ from their defaults and appear nowhere else."""
+    defaults = SearchOptions.defaults()
+    elsewhere = {"target", "top", *TEST_OPTIONS}
+    settings = []
+    for name, allowed in SearchOptions.allowed().items():
+        value = parameters.get(name, defaults[name])
+        if name not in elsewhere and value != defaults[name]:
+            text = allowed.help if allowed.kind == "flag" else f"{value}. {allowed.help}"
+            settings.append((f"Option {name}", text))
     return settings
 
 
