@@ -138,6 +138,9 @@ def _local_cluster(n_jobs: int | None) -> Iterator[Client]:
                 )
         except RuntimeError as error:
             raise errors.no_local_cluster(error) from None
+        # Ctrl-C while data are sent breaks internal tasks of the cluster, which asyncio would
+        # print. Errors of our own tasks come back through their futures.
+        cluster.loop.asyncio_loop.set_exception_handler(lambda loop, context: None)
         yield contexts.enter_context(distributed.Client(cluster, set_as_default=False))
 
 
