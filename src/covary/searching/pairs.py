@@ -21,7 +21,9 @@ class _PairMatrix(Observer):
         self.on_progress = on_progress
         self.places = np.empty((0, 2), np.int32)  # of the pairs of the batch, in the array
         self.done = 0
-        self.total = int(np.count_nonzero(np.isnan(scores[np.triu_indices(len(scores), 1)])))
+        # The array is symmetric. Indices of all pairs would take more memory than the scores.
+        missing = np.isnan(scores)
+        self.total = int(np.count_nonzero(missing) - np.count_nonzero(missing.diagonal())) // 2
 
     def begin(self, batch: Batch, sets: ColumnSets) -> Floats:
         scores: Floats = self.scores[batch.sets[:, 0], batch.sets[:, 1]]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from covary import errors
-from covary.array_types import Floats
+from covary.array_types import ColumnSets, Floats
 from covary.measures import Measure
 from covary.prepare import Prepared, prepare_with_target
 from covary.runs import RunDescription
@@ -109,7 +109,7 @@ def plan_search(
     return SearchPlan(prepared, measure, strategy, options, candidates, source)
 
 
-def _candidate_columns(prepared: Prepared, strategy: Strategy, target: int | None) -> Any:
+def _candidate_columns(prepared: Prepared, strategy: Strategy, target: int | None) -> ColumnSets:
     """Return the columns that vary, without the target; warn about the others."""
     if target is not None and not strategy.takes_target:
         raise errors.strategy_without_target(strategy.name)
