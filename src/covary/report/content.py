@@ -19,6 +19,7 @@ from covary.report.findings import (
 )
 from covary.report.settings import Setting, list_settings
 from covary.results import ADDS_NOTHING, SearchResult, Subspace
+from covary.searching.progress import of_stage
 
 MAX_CARDS = 100
 
@@ -109,12 +110,8 @@ def gather_content(
     with_rows : whether the report may contain values of the table
     on_progress : is called with the stage ("pairs" or "figures"), the amount done and the total
     """
-
-    def on_pairs(done: int, total: int) -> None:
-        if on_progress is not None:
-            on_progress("pairs", done, total)
-
-    search_figures = SearchFigures(source, on_pairs)
+    search_figures = SearchFigures(source, of_stage("pairs", on_progress))
+    report_figures = of_stage("figures", on_progress)
     figures = {"heatmap": search_figures.heatmap()}
     cards = []
     for rank, subspace in enumerate(result[:MAX_CARDS], start=1):
@@ -124,8 +121,7 @@ def gather_content(
         if null is not None:
             figures[f"null{rank}"] = null
         cards.append(_card(rank, subspace, result, set_figures, with_rows, null is not None))
-        if on_progress is not None:
-            on_progress("figures", rank, min(len(result), MAX_CARDS))
+        report_figures(rank, min(len(result), MAX_CARDS))
     graph = search_figures.graph()
     if graph is not None:
         figures["graph"] = graph
