@@ -592,3 +592,51 @@ def xi_of_direction(x, y):
 def mutual_information(x, y, neighbors=3):
     """Return the estimate for columns without ties."""
     return max(total_correlation_of_neighbors([x, y], neighbors), 0.0)
+
+
+# ---------------------------------------------------------------- codec
+
+
+def codec_ranks(columns):
+    """Return for each row all possible min(R_i, R_M(i)), of the last column given the others."""
+    *others, target = columns
+    scaled = [[x / population_sd(c) for x in c] for c in others if varies(c)]
+    up = [sum(y <= at for y in target) for at in target]
+    possible = []
+    for i in range(len(target)):
+        apart = {
+            j: math.sqrt(sum((c[i] - c[j]) ** 2 for c in scaled))
+            for j in range(len(target))
+            if j != i
+        }
+        least = min(apart.values())
+        nearest = [j for j, distance in apart.items() if distance <= least * (1 + 1e-9)]
+        possible.append([min(up[i], up[j]) for j in nearest])
+    return possible
+
+
+def codec_from_ranks(smaller, target):
+    """Return T(Y | X) from min(R_i, R_M(i)) of every row."""
+    n = len(target)
+    down = [sum(y >= at for y in target) for at in target]
+    return sum(n * r - k**2 for r, k in zip(smaller, down, strict=True)) / sum(
+        k * (n - k) for k in down
+    )
+
+
+def codec_of_target(columns, choose=mean):
+    """Return the expected coefficient of the last column, or one for the chosen neighbours."""
+    columns = complete(columns)
+    if len(columns[0]) < 3 or not varies(columns[-1]) or not any(map(varies, columns[:-1])):
+        return 0.0
+    return codec_from_ranks([choose(ranks) for ranks in codec_ranks(columns)], columns[-1])
+
+
+def codec(columns):
+    """Return the maximum over all targets, for columns without ties of distances."""
+    columns = [column for column in complete(columns) if varies(column)]
+    if len(columns) < 2:
+        return 0.0
+    return max(
+        codec_of_target([*columns[:t], *columns[t + 1 :], columns[t]]) for t in range(len(columns))
+    )

@@ -32,7 +32,7 @@ DATA = Path(__file__).parent / "data"
 THEIRS = json.loads((DATA / "authors_scores.json").read_text())
 
 PAIRWISE = ["distance-correlation", "hsic", "mutual-information", "pearson", "spearman", "xi"]
-ANY_SIZE = ["cmi", "dhsic", "hics", "mac", "mcde", "quadratic", "total-correlation"]
+ANY_SIZE = ["cmi", "codec", "dhsic", "hics", "mac", "mcde", "quadratic", "total-correlation"]
 BASELINES = sorted([*PAIRWISE, *ANY_SIZE])
 
 NEEDS = {"distance-correlation": "dcor", "dhsic": "hyppo", "hsic": "hyppo"}
@@ -42,6 +42,7 @@ NO_TIES = ("normal", "heavy")
 PLAIN = ("normal", "ties", "binary", "constant", "heavy", "dependent")
 UNIT_FREE = [
     ("cmi", {"scale": "range"}),
+    ("codec", {}),
     ("mac", {}),
     ("hics", {}),
     ("hics", {"test": "welch"}),
@@ -396,6 +397,119 @@ def test_quadratic_equals_the_integral(table):
     assert score(table, "quadratic") == near(expected)
 
 
+# ---------------------------------------------------------------- codec
+
+
+def distances_are_untied(columns):
+    """Return whether every row has one nearest neighbour in the columns without each target."""
+    columns = [column for column in naive_baselines.complete(columns) if all_vary(np.c_[column])]
+    if len(columns) < 2 or len(columns[0]) < 3:
+        return True
+    return all(
+        len(ranks) == 1
+        for t in range(len(columns))
+        for ranks in naive_baselines.codec_ranks([*columns[:t], *columns[t + 1 :], columns[t]])
+    )
+
+
+@given(tables(rows=(3, 50), columns=(2, 4), kinds=(*NO_TIES, "constant", "dependent")))
+def test_codec_equals_the_naive_version(table):
+    assume(distances_are_untied(listed(table)))
+    assert score(table, "codec") == near(naive_baselines.codec(listed(table)))
+
+
+@settings(max_examples=60)
+@given(tables(rows=(3, 50), columns=(2, 4), kinds=(*NO_TIES, "ties", "binary")))
+def test_codec_with_a_target_equals_the_naive_version_if_only_the_target_has_ties(table):
+    table[:, :-1] += np.random.default_rng(0).normal(size=table[:, :-1].shape)
+    assert explained(table, "codec") == near(naive_baselines.codec_of_target(listed(table)))
+
+
+@settings(max_examples=30)
+@given(
+    tables(rows=(3, 6), columns=(2, 3), kinds=("ties", "binary", "normal"), missing=False),
+    st.integers(0, 100),
+)
+def test_codec_with_ties_is_that_of_some_nearest_neighbours(table, seed):
+    columns = listed(table)
+    *explaining, target = np.ptp(table, axis=0)
+    if target > 0 and max(explaining) > 0:
+        choices = product(*map(set, naive_baselines.codec_ranks(columns)))
+        possible = {naive_baselines.codec_from_ranks(each, columns[-1]) for each in choices}
+    else:
+        possible = {0.0}
+    assert is_one_of(explained(table, "codec", seed=seed), possible)
+
+
+def tables_with_tied_distances():
+    rng = np.random.default_rng(5)
+    x, y, z = rng.normal(size=(3, 40))
+    lattice = np.column_stack([rng.permutation(40), x]).astype(float)
+    with_missing = np.column_stack([np.round(x), np.round(y), np.round(x + y)])
+    with_missing[rng.random(with_missing.shape) < 0.1] = np.nan
+    return {
+        "equal distances": lattice,
+        "equal rows": np.column_stack([x > 0, y > 1, x * y]).astype(float),
+        "some equal rows": np.column_stack([np.round(x), np.round(2 * y), x + y + z]),
+        "zeros": np.column_stack([np.where(x > 0, x, 0), np.where(y > 0, y, 0), x + y]),
+        "missing": with_missing,
+        "sorted by the target": np.column_stack([x > 0, y > 0, np.sort(z)]).astype(float),
+    }
+
+
+@pytest.mark.parametrize("of", tables_with_tied_distances())
+def test_codec_with_ties_is_on_average_the_expected_value(of):
+    table = tables_with_tied_distances()[of]
+    found = [explained(table, "codec", seed=seed) for seed in range(400)]
+    expected = naive_baselines.codec_of_target(listed(table))
+    assert np.std(found) > 0
+    assert np.mean(found) == pytest.approx(expected, abs=3 * np.std(found) / math.sqrt(399))
+
+
+def test_codec_of_two_columns_is_the_larger_direction():
+    x = np.linspace(-1, 1, 1001) ** 3
+    table = np.column_stack([x, x**2])
+    directions = explained(table, "codec"), explained(table[:, ::-1], "codec")
+    assert directions[0] > 0.95
+    # The nearest row has the other sign. This costs n^2 / 4 ranks, of n^2 / 6 without dependence.
+    assert directions[1] == pytest.approx(-0.5, abs=0.01)
+    assert score(table, "codec") == max(directions)
+
+
+def test_codec_without_a_target_is_the_maximum_over_targets():
+    rng = np.random.default_rng(0)
+    table = rng.random((300, 3))
+    table[:, 1] = np.round(6 * (table[:, 0] + table[:, 2]) % 1, 1)
+    by_target = [explained(np.roll(table, 2 - t, axis=1), "codec") for t in range(3)]
+    assert np.argmax(by_target) == 1
+    assert score(table, "codec") == near(max(by_target), 1e-12)
+
+
+def test_codec_is_0_if_independent_and_1_for_a_function():
+    rng = np.random.default_rng(0)
+    independent = [explained(rng.normal(size=(500, 3)), "codec") for _ in range(60)]
+    assert np.mean(independent) == pytest.approx(0, abs=3 * np.std(independent) / math.sqrt(59))
+    assert np.std(independent) < 0.1
+    # y depends on both columns and is independent of each of them.
+    a, b = rng.random((2, 20_000))
+    table = np.column_stack([a, b, (a + b) % 1])
+    assert explained(table, "codec") > 0.95
+    assert explained(table[:, [0, 2]], "codec") == pytest.approx(0, abs=0.03)
+    group = rng.integers(0, 5, 400).astype(float)
+    assert explained(np.column_stack([group, group**2 % 3]), "codec") == 1.0
+
+
+def test_an_extreme_cell_hardly_changes_codec():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(300, 3))
+    table[:, 2] = table[:, 0] + table[:, 1]
+    expected = explained(table, "codec")
+    table[0, :2] = 1e6
+    assert explained(table, "codec") == pytest.approx(expected, abs=0.1)
+    table[0, 0] = 1e300
+    assert math.isfinite(explained(table, "codec"))
+
+
 # ---------------------------------------------------------------- pairs
 
 
@@ -594,7 +708,7 @@ def test_order_of_columns_does_not_matter(name, parameters, table, chance):
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_order_of_rows_does_not_matter(name, parameters, tied, seed):
-    if tied and (name in ("hics", "mcde") or "knn" in parameters.values()):
+    if tied and (name in ("codec", "hics", "mcde") or "knn" in parameters.values()):
         pytest.skip("equal values are put into random order")
     table = exact_table(name, seed, tied=tied)
     rows = np.random.default_rng(seed).permutation(len(table))
@@ -605,6 +719,7 @@ def test_order_of_rows_does_not_matter(name, parameters, tied, seed):
 @parametrized(
     [
         ("cmi", {}),
+        ("codec", {}),
         ("mac", {}),
         ("total-correlation", {}),
         ("total-correlation", {"estimator": "knn"}),
@@ -696,6 +811,7 @@ def test_a_search_for_larger_sets_needs_an_aggregate(name):
     ("cls", "parameters"),
     [
         ("CMI", {"scale": "x"}),
+        ("CODEC", {"seed": -1}),
         ("MAC", {"beta": 1}),
         ("MAC", {"epsilon": 2}),
         ("MAC", {"epsilon": -0.5}),
