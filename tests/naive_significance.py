@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 
 import naive_chance
+from naive_evidence import raw_gain
 
 FIRST_CHECK = 32
 CHECKS_PER_STEP = 100
@@ -246,116 +247,13 @@ def qvalues(scores, pvalues, adds_nothing, null_scores, scored):
     return values
 
 
-# ---------------------------------------------------------------- gains
+# ---------------------------------------------------------------- increments of single columns
 
-
-def raw_gain(target, binned):
-    """Return the gain of the cells of a grid, and their degrees of freedom.
-
-    The gain is the explained fraction of the target's entropy minus its expectation under
-    independence. Both results are 0 for a constant target.
-    """
-    ranked = naive_chance.rank_target(target)
-    if ranked.entropy == 0:
-        return 0.0, 0.0
-    parts = naive_chance.cells(target, binned)
-    n, h = ranked.n, ranked.entropy
-    within = sum(len(c) / n * naive_chance.entropy_of_rows(ranked, c) for c in parts)
-    expected = sum(len(c) / n * (h - naive_chance.expected_entropy(ranked, len(c))) for c in parts)
-    freedom = sum((1 - len(c) / n) * (1 + 2 / len(c)) for c in parts if len(c) >= 2)
-    freedom = max(freedom, 1.0) if freedom > naive_chance.NEARLY_ZERO else 0.0
-    return (h - within - expected) / h, freedom
+FAMILY = naive_chance.FAMILIES[0]
 
 
 def log_mean_exp(values):
     return math.log(math.fsum(math.exp(x) for x in values) / len(values))
-
-
-# ---------------------------------------------------------------- evidence
-
-# Each view: numbers of bins, whether the target is folded, weight, and standard deviation.
-OF_PAIRS = (
-    ((2, 3, 4), False, 0.6, 1.75),
-    ((8, 12, 16), False, 0.2, 1.55),
-    ((4, 6, 8), True, 0.15, 1.5),
-    ((24, 32, 48, 64, 96, 128, 192), False, 0.05, 1.4),
-)
-OF_TRIPLES = (
-    ((2,), False, 0.5, 1.0),
-    ((3, 4, 6), False, 0.45, 1.0),
-    ((8, 12, 16, 24), False, 0.05, 1.0),
-)
-
-
-def folded(column):
-    """Return the distance of each rank from the middle rank."""
-    ranks = naive_chance.mid_ranks(column)
-    n = sum(r == r for r in ranks)
-    return [abs(r - (n + 1) / 2) for r in ranks]
-
-
-def mean_view_gain(target, given, view):
-    """Return the mean of the standardised gains of a view, divided by its standard deviation."""
-    bins_of, fold, _, _ = view
-    usable = [n for n in naive_chance.sizes(len(target), len(given)) if n in bins_of]
-    if fold:
-        target = folded(target)
-    if not usable or naive_chance.rank_target(target).entropy == 0:
-        return 0.0
-    shape = naive_chance.null_shape(naive_chance.rank_target(target))
-    gains = [
-        raw_gain(target, [naive_chance.bins(column, size) for column in given]) for size in usable
-    ]
-    spreads = [shape.unit * math.sqrt(f * shape.variance) for _, f in gains]
-    standard = [e / s if s > 0 else 0.0 for (e, _), s in zip(gains, spreads, strict=True)]
-    # Correlations of the gains of nested grids under independence.
-    correlations = [math.sqrt(min(f, g) / max(f, g, 1.0)) for _, f in gains for _, g in gains]
-    variance = max(math.fsum(correlations) / len(gains) ** 2, 1 / len(gains))
-    return math.fsum(standard) / len(gains) / math.sqrt(variance)
-
-
-def combined(relations, views):
-    """Return the log of the mean over relations of the weighted sum over views of exp."""
-    return math.log(
-        math.fsum(
-            weight * math.exp(value / spread)
-            for gains_of_views in relations
-            for value, (_, _, weight, spread) in zip(gains_of_views, views, strict=True)
-        )
-        / len(relations)
-    )
-
-
-def evidence(columns, target=None, max_given=2):
-    """Return the evidence that columns depend on each other, or that a target depends on them."""
-    vary = [c for c, column in enumerate(columns) if naive_chance.varies(column)]
-    pairs = [pair for pair in combinations(vary, 2) if target is None or target in pair]
-    if not pairs:
-        return 0.0
-
-    def view_gains(explained, *given):
-        views = OF_PAIRS if len(given) == 1 else OF_TRIPLES
-        conditions = [columns[c] for c in given]
-        return [mean_view_gain(columns[explained], conditions, view) for view in views]
-
-    relations = [
-        [x + y for x, y in zip(view_gains(a, b), view_gains(b, a), strict=True)] for a, b in pairs
-    ]
-    total = combined(relations, OF_PAIRS)
-    if len(vary) > 2 and max_given == 2:
-        relations = [
-            view_gains(explained, *given)
-            for explained in vary
-            if target is None or explained == target
-            for given in combinations([c for c in vary if c != explained], 2)
-        ]
-        total = log_mean_exp([total, combined(relations, OF_TRIPLES)])
-    return total
-
-
-# ---------------------------------------------------------------- increments of single columns
-
-FAMILY = naive_chance.FAMILIES[0]
 
 
 def grid_sizes(n_rows, n_columns):

@@ -25,6 +25,7 @@ from scipy import stats
 
 import covary
 import naive_chance
+import naive_evidence
 import naive_significance as naive
 from covary import UDSChance
 from covary.api import search_result
@@ -35,7 +36,7 @@ from covary.measures.shared.bins import EqualFrequencyBins
 from covary.measures.uds_chance import increments
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.midranks import FoldedColumns, MidRanks
-from covary.measures.uds_chance.strengths import StrengthScorer
+from covary.measures.uds_chance.set_scorer import SetScorer
 from covary.prepare import Ranks, prepare
 from covary.searching.candidates import Candidates
 from covary.searching.null_searches import NullSearchTask, search_shuffled
@@ -187,7 +188,7 @@ def test_exact_pvalues_of_naive_evidence(target):
         cells = np.column_stack([x, x + rng.choice([0.0, 1.0]) * rng.normal(size=5)])
         result = checked(cells, target=target, permutations=119)
         expected = naive.exact_pvalue(
-            listed(cells), lambda columns: naive.evidence(columns, target), target
+            listed(cells), lambda columns: naive_evidence.evidence(columns, target), target
         )
         assert (result.exact, result.permutations) == (True, 119)
         assert result.pvalue == float(expected)
@@ -492,7 +493,7 @@ def test_evidence_of_few_rows_is_the_naive_one(table, with_target, max_given):
     target = 0 if with_target else None
     every = tuple(range(table.shape[1]))
     found = UDSChance(max_given=max_given).evidence_sets(prepare(table), [every], target)[0]
-    expected = naive.evidence(listed(table), target, max_given)
+    expected = naive_evidence.evidence(listed(table), target, max_given)
     # The expected entropies of columns with ties are interpolated between cell sizes.
     assert found == pytest.approx(expected, rel=1e-3, abs=1e-3)
 
@@ -503,7 +504,9 @@ def test_evidence_is_the_naive_one(table, with_target):
     target = 1 if with_target else None
     every = tuple(range(table.shape[1]))
     found = UDSChance().evidence_sets(prepare(table), [every], target)[0]
-    assert found == pytest.approx(naive.evidence(listed(table), target), rel=1e-2, abs=1e-2)
+    assert found == pytest.approx(
+        naive_evidence.evidence(listed(table), target), rel=1e-2, abs=1e-2
+    )
 
 
 def test_evidence_with_a_target_ignores_dependence_among_the_others():
@@ -546,7 +549,7 @@ def test_moved_columns_are_those_of_the_moved_table(table, seed, data):
     assert ordered_as(ranks, found.orders) == ordered_as(ranks, expected.orders)
     distances = np.full(table.shape[::-1], nan)
     for line, column in zip(distances, listed(moved(table, moves)), strict=True):
-        line[:] = naive.folded(column)
+        line[:] = naive_evidence.folded(column)
     distances[np.isnan(distances)] = np.inf
     one, other = found.derived(FoldedColumns), expected.derived(FoldedColumns)
     assert ordered_as(distances, one.orders) == ordered_as(distances, other.orders)
@@ -1627,7 +1630,7 @@ def test_a_run_file_changes_no_pvalue(table, uninterrupted):
         )  # fmt: skip
 
 
-SCORE = StrengthScorer.score
+SCORE = SetScorer.score
 
 
 def fail_unless_shuffled(self, *arguments):
@@ -1641,7 +1644,7 @@ def test_a_finished_search_can_be_tested_later(table, uninterrupted, tmp_path, m
     plain = covary.search(table, run=path, **{**SEARCH, "permutations": 0})
     assert plain.tests is None
     # Nothing is scored again.
-    monkeypatch.setattr(StrengthScorer, "score", fail_unless_shuffled)
+    monkeypatch.setattr(SetScorer, "score", fail_unless_shuffled)
     assert covary.search(table, run=path, resume=True, **SEARCH) == uninterrupted.result
     assert contents(path) == uninterrupted.rows
 

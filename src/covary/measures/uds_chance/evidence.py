@@ -1,4 +1,4 @@
-"""The evidence statistic of `uds-chance`: standardised gains of many grids, combined."""
+"""The evidence statistic of `uds-chance`: tail probabilities of many views, combined."""
 
 from __future__ import annotations
 
@@ -11,51 +11,22 @@ import numpy as np
 
 from covary import kernels
 from covary.array_types import Columns, Floats, Integers, Rows
-from covary.measures.uds_chance.grids import Grids
-from covary.measures.uds_chance.midranks import (
-    FoldedColumns,
-    MidRanks,
-    TargetArrays,
-    moved_copies,
-    target_arrays,
+from covary.measures.uds_chance.evidence_views import (
+    CORRELATION_WEIGHTS,
+    PAIR_VIEWS,
+    TRIPLE_VIEWS,
+    Moved,
+    ViewGains,
+    grid_gains,
+    pair_evidence,
+    pair_gains,
+    triple_evidence,
 )
 from covary.measures.uds_chance.strengths import MAX_COLUMNS_WITH_PAIRS
 from covary.prepare import Prepared
 
 # Copies of a column are processed in blocks of this many cells.
 CELLS_PER_BLOCK = 1 << 20
-
-
-class View(NamedTuple):
-    """Grids whose gains are averaged, and the weight of the average.
-
-    Parameters
-    ----------
-    sizes : the numbers of bins of the grids
-    folded : whether the target is folded at its median first
-    weight : the weight in the combination; all weights of a group add up to 1
-    spread : the standard deviation of the average under independence
-    """
-
-    sizes: tuple[int, ...]
-    folded: bool
-    weight: float
-    spread: float
-
-
-# Coarse grids detect monotone relations, fine grids oscillating ones. Folding the target makes a
-# circle or a growing spread monotone. The weights favour the most common relations.
-PAIR_VIEWS = (
-    View((2, 3, 4), False, 0.6, 1.75),
-    View((8, 12, 16), False, 0.2, 1.55),
-    View((4, 6, 8), True, 0.15, 1.5),
-    View((24, 32, 48, 64, 96, 128, 192), False, 0.05, 1.4),
-)
-TRIPLE_VIEWS = (
-    View((2,), False, 0.5, 1.0),
-    View((3, 4, 6), False, 0.45, 1.0),
-    View((8, 12, 16, 24), False, 0.05, 1.0),
-)
 
 
 class Relations(NamedTuple):
@@ -65,8 +36,8 @@ class Relations(NamedTuple):
     ----------
     pairs : two columns that explain each other
     triples : two columns and the target that they explain
-    of_sets : for sets with equal numbers of pairs and triples: the numbers of the sets, of their
-        pairs and of their triples
+    of_sets : for sets with equal numbers of columns: the numbers of the sets, and by set and
+        column, the numbers of the pairs and of the triples of the column
     """
 
     pairs: list[tuple[int, int]]
@@ -82,31 +53,22 @@ def evidence_of(
 ) -> Floats:
     """Return the evidence statistic of sets.
 
-    For each pair of columns, the gains of several grids are standardised, averaged, and summed
-    over both directions. Triples, a target and two conditions, are treated in the same way. The
-    evidence is the log mean exp of all relations. It is close to the maximum if one relation
-    stands out, and larger if there are several. Pairs and triples have equal total weight.
+    The evidence of a relation, a pair of columns or a target and two conditions, is the log of a
+    weighted mean of 1 / probability over views, see `covary.measures.uds_chance.evidence_views`.
 
-    With a target, only relations that contain it count.
+    The evidence E of a column is the log mean exp over its relations: the pairs that contain it
+    and the triples in which it is the target. Pairs and triples have equal total weight. It is
+    close to the maximum if one relation stands out. The evidence of a set of d columns is the sum
+    over columns of log(1 - 1/d + exp(E)/d) / 2. Columns without evidence hardly change this sum,
+    and a strong relation adds the same number to the evidence of the table and of permutations
+    that preserve it, so that it hides no other one.
+
+    With a target, only the target's own evidence counts, as log(1/2 + exp(E)/2). For a pair, both
+    are equal.
     """
     relations = _relations_of(prepared, sets, max_given, target)
-    targets: dict[int, list[int]] = {}
-    for a, b in relations.pairs:
-        targets.setdefault(a, []).append(b)
-        targets.setdefault(b, []).append(a)
-    by_direction = {}
-    for a, others in targets.items():
-        gains = _view_gains(prepared, (a, a), others, PAIR_VIEWS)
-        by_direction.update({(a, b): line for b, line in zip(others, gains, strict=True)})
-    pairs = np.array([by_direction[a, b] + by_direction[b, a] for a, b in relations.pairs])
-    targets_of_two: dict[tuple[int, int], list[int]] = {}
-    for a, b, t in relations.triples:
-        targets_of_two.setdefault((a, b), []).append(t)
-    by_triple = {}
-    for (a, b), others in targets_of_two.items():
-        gains = _view_gains(prepared, (a, b), others, TRIPLE_VIEWS)
-        by_triple.update({(a, b, t): line for t, line in zip(others, gains, strict=True)})
-    triples = np.array([by_triple[each] for each in relations.triples])
+    pairs = _evidence_of_pairs(prepared, relations.pairs)
+    triples = _evidence_of_triples(prepared, relations.triples)
     evidence: Floats = _combined(relations, len(sets), pairs[None], triples[None])[0]
     return evidence
 
@@ -129,19 +91,20 @@ def evidence_of_copies(
     """
     relations = _relations_of(prepared, sets, max_given, column)
     n_permutations, n_rows = rows.shape
-    pairs = np.zeros((n_permutations, len(relations.pairs), len(PAIR_VIEWS)))
-    triples = np.zeros((n_permutations, len(relations.triples), len(TRIPLE_VIEWS)))
+    pairs = np.zeros((n_permutations, len(relations.pairs)))
+    triples = np.zeros((n_permutations, len(relations.triples)))
     block = max(1, CELLS_PER_BLOCK // n_rows)
     for first in range(0, n_permutations, block):
         some = slice(first, first + block)
-        inverse = kernels.shared.shuffling.invert(rows[some])
+        moved = Moved(rows[some], kernels.shared.shuffling.invert(rows[some]))
         for at, pair in enumerate(relations.pairs):
             other = pair[0] if pair[1] == column else pair[1]
-            pairs[some, at] = _view_gains_of_copies(prepared, (other, other), column, rows[some])
-            # Moving the column is equivalent to moving the other one back.
-            pairs[some, at] += _view_gains_of_copies(prepared, (column, column), other, inverse)
+            gains, correlations = pair_gains(prepared, other, [column], moved)
+            reverse, _ = pair_gains(prepared, column, [other], moved.reversed())
+            pairs[some, at] = pair_evidence(gains, reverse, correlations)
         for at, (a, b, _) in enumerate(relations.triples):
-            triples[some, at] = _view_gains_of_copies(prepared, (a, b), column, rows[some])
+            of_two = grid_gains(prepared, (a, b), [column], TRIPLE_VIEWS, moved)
+            triples[some, at] = triple_evidence(of_two)
     return _combined(relations, len(sets), pairs, triples)
 
 
@@ -154,118 +117,87 @@ def _relations_of(
 
 @lru_cache(maxsize=8)
 def _relations(sets: tuple[Columns, ...], with_two: bool, target: int | None) -> Relations:
-    """Return the relations of sets whose columns vary; only those with the target, if any."""
+    """Return the relations of sets whose columns vary; only those of the target, if any."""
     pairs: dict[tuple[int, int], int] = {}
     triples: dict[tuple[int, int, int], int] = {}
-    by_numbers: dict[tuple[int, int], list[tuple[int, list[int], list[int]]]] = {}
+    by_size: dict[int, list[tuple[int, list[list[int]], list[list[int]]]]] = {}
     for number, columns in enumerate(sets):
-        two = [pair for pair in combinations(columns, 2) if target is None or target in pair]
-        three: list[tuple[int, int, int]] = []
-        if with_two and 2 < len(columns) <= MAX_COLUMNS_WITH_PAIRS:
-            three = [
-                (*pair, explained)
-                for explained in columns
-                if target is None or explained == target
-                for pair in combinations([c for c in columns if c != explained], 2)
-            ]
-        numbers = (
-            [pairs.setdefault(each, len(pairs)) for each in two],
-            [triples.setdefault(each, len(triples)) for each in three],
-        )
-        by_numbers.setdefault((len(two), len(three)), []).append((number, *numbers))
+        explained = [c for c in columns if target is None or c == target]
+        if not explained or len(columns) < 2:
+            continue
+        two: list[list[int]] = []
+        three: list[list[int]] = []
+        for c in explained:
+            others = [other for other in columns if other != c]
+            keys = [(min(c, other), max(c, other)) for other in others]
+            two.append([pairs.setdefault(key, len(pairs)) for key in keys])
+            small = with_two and len(columns) <= MAX_COLUMNS_WITH_PAIRS
+            given = combinations(others, 2) if small else ()
+            three.append([triples.setdefault((a, b, c), len(triples)) for a, b in given])
+        by_size.setdefault(len(columns), []).append((number, two, three))
     of_sets = [
         (np.array(numbers), np.array(two, np.int64), np.array(three, np.int64))
-        for numbers, two, three in (zip(*each, strict=True) for each in by_numbers.values())
+        for numbers, two, three in (zip(*each, strict=True) for each in by_size.values())
     ]
     return Relations(list(pairs), list(triples), of_sets)
 
 
-def _null_moments(prepared: Prepared, folded: bool) -> tuple[Floats, Floats]:
-    """Return units and variances of the columns, folded or not."""
-    midranks = prepared.derived(FoldedColumns).midranks if folded else prepared.derived(MidRanks)
-    return midranks.units, midranks.variances
-
-
-def _view_gains(
-    prepared: Prepared, given: tuple[int, int], targets: Sequence[int], views: Sequence[View]
-) -> Floats:
-    """Return the mean standardised gain of each view, one line per target."""
-    which = np.array(targets, np.int64)
-    gains = np.zeros((which.size, len(views)))
-    for folded in sorted({view.folded for view in views}):
-        columns, moments = target_arrays(prepared, folded), _null_moments(prepared, folded)
-        gains += _gains_of_views(prepared, given, which, columns, moments, views, folded)
-    return gains
-
-
-def _view_gains_of_copies(
-    prepared: Prepared, given: tuple[int, int], target: int, rows: Rows
-) -> Floats:
-    """Return the same for copies of one target, one per permutation."""
-    views = PAIR_VIEWS if given[0] == given[1] else TRIPLE_VIEWS
-    gains = np.zeros((len(rows), len(views)))
-    which = np.arange(len(rows))
-    for folded in sorted({view.folded for view in views}):
-        columns = moved_copies(target_arrays(prepared, folded), target, rows)
-        moments = tuple(
-            np.full(len(rows), each[target]) for each in _null_moments(prepared, folded)
-        )
-        gains += _gains_of_views(prepared, given, which, columns, moments, views, folded)
-    return gains
-
-
-def _gains_of_views(
-    prepared: Prepared,
-    given: tuple[int, int],
-    targets: Integers,
-    columns: TargetArrays,
-    moments: tuple[Floats, ...],
-    views: Sequence[View],
-    folded: bool,
-) -> Floats:
-    """Return the gains of the views with folded targets, or without; 0 for the other views."""
-    finest = max(max(view.sizes) for view in views if view.folded == folded)
-    grids = prepared.derived(Grids)
-    used = []
-    for family in grids.families:
-        usable = family.sizes[: family.n_grids(*given)]
-        used.append([size for size in usable if size <= finest])
-    sizes = used[0] + used[1]
-    gains: Floats = kernels.uds_chance.view_gains.mean_view_gains(
-        grids.arrays,
-        (len(used[0]), len(used[1])),
-        *given,
-        targets,
-        columns,
-        moments,
-        *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
-        np.array([[view.folded == folded and n in view.sizes for n in sizes] for view in views]),
+def _evidence_of_pairs(prepared: Prepared, pairs: Sequence[tuple[int, int]]) -> Floats:
+    """Return the evidence of each pair."""
+    n = len(pairs)
+    targets: dict[int, tuple[list[int], list[int]]] = {}  # by condition, with their lines
+    for at, (a, b) in enumerate(pairs):
+        for given, target, line in ((a, b, at), (b, a, n + at)):
+            others, lines = targets.setdefault(given, ([], []))
+            others.append(target)
+            lines.append(line)
+    gains, skewnesses = np.empty((2, 2 * n, len(PAIR_VIEWS)))
+    correlations = np.empty((2 * n, len(CORRELATION_WEIGHTS)))
+    for given, (others, lines) in targets.items():
+        found, correlations[lines] = pair_gains(prepared, given, others)
+        gains[lines], skewnesses[lines] = found
+    return pair_evidence(
+        ViewGains(gains[:n], skewnesses[:n]),
+        ViewGains(gains[n:], skewnesses[n:]),
+        correlations[:n],
     )
-    return gains
 
 
-def _combined(relations: Relations, n_sets: int, pairs: Floats, triples: Floats) -> Floats:
-    """Return the evidence of each set from the gains of its pairs and triples."""
-    evidence = np.zeros((len(pairs), n_sets))
-    for which, two, three in relations.of_sets:
-        if two.shape[1] == 0:
-            continue
-        combined = _log_mean_exp(pairs[:, two], PAIR_VIEWS)
-        if three.shape[1] > 0:
-            of_three = _log_mean_exp(triples[:, three], TRIPLE_VIEWS)
-            combined = np.logaddexp(combined, of_three) - np.log(2.0)
-        evidence[:, which] = combined
+def _evidence_of_triples(prepared: Prepared, triples: Sequence[tuple[int, int, int]]) -> Floats:
+    """Return the evidence of each triple: that two columns explain the third."""
+    targets: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+    for at, (a, b, target) in enumerate(triples):
+        others, lines = targets.setdefault((a, b), ([], []))
+        others.append(target)
+        lines.append(at)
+    evidence = np.empty(len(triples))
+    for given, (others, lines) in targets.items():
+        evidence[lines] = triple_evidence(grid_gains(prepared, given, others, TRIPLE_VIEWS))
     return evidence
 
 
-def _log_mean_exp(gains: Floats, views: Sequence[View]) -> Floats:
-    """Return the log of the weighted sum over views of the mean exp over relations.
+def _combined(relations: Relations, n_sets: int, pairs: Floats, triples: Floats) -> Floats:
+    """Return the evidence of each set from the evidence of its pairs and triples.
 
-    Relations are on the last axis but one. Sorting makes the result independent of their order.
+    Relations are on the last axis of the arguments, sets on the last axis of the result.
     """
-    spreads = np.array([view.spread for view in views])
-    weights = np.array([view.weight for view in views])
-    ordered = np.sort(gains, axis=-2) / spreads + np.log(weights)
-    highest = ordered.max(axis=(-2, -1), keepdims=True)
-    means = np.exp(ordered - highest).mean(axis=-2)
-    return np.asarray(highest[..., 0, 0] + np.log(means.sum(axis=-1)))
+    evidence = np.zeros((len(pairs), n_sets))
+    for which, two, three in relations.of_sets:
+        columns = _log_mean_exp(pairs[:, two])
+        if three.shape[2] > 0:
+            columns = np.logaddexp(columns, _log_mean_exp(triples[:, three])) - np.log(2.0)
+        n_columns = two.shape[1]  # 1 if there is a target
+        n = max(n_columns, 2)
+        terms = np.logaddexp(np.log(1 - 1 / n), np.sort(columns) - np.log(n))
+        evidence[:, which] = terms.sum(axis=-1) / min(n_columns, 2)
+    return evidence
+
+
+def _log_mean_exp(evidence: Floats) -> Floats:
+    """Return the log of the mean exp over the last axis.
+
+    Sorting makes the result independent of the order.
+    """
+    ordered = np.sort(evidence, axis=-1)
+    highest = ordered[..., -1:]
+    return np.asarray(highest[..., 0] + np.log(np.exp(ordered - highest).mean(axis=-1)))

@@ -1,0 +1,230 @@
+"""Windows of neighbouring rows along a column.
+
+The weight of two rows is the number of windows that contain both. A window consists of
+neighbouring rows, so that the weights follow from the numbers of windows that start and end up to
+each place in the order of the column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int32, int64, uint64
+
+from covary.kernels.shared.jit import subkernel
+
+# A column has windows only if it has at least this many times their rows.
+_MIN_WINDOWS = 4
+# A value that is shared by more rows than this many windows has no window.
+_MAX_WINDOWS = 4
+# The skewness of the gain of a pair of rows: its third cumulant over the second to the power 1.5.
+_SKEWNESS_OF_PAIRS = (1 / 1890) / (1 / 90) ** 1.5
+# The weights of a row with all others add up to less than this.
+LARGEST_WEIGHT = 2**14
+
+
+@subkernel
+def _find_windows(values, least):
+    """Return the starts and ends of the windows along a sorted column.
+
+    A window consists of neighbouring rows. It has at least ``least`` rows, contains all rows of
+    each of its values, and has fewer rows without its first or its last value. Smaller windows at
+    both ends of the column are added, so that the outer rows have as many neighbours at each
+    distance. A reversed column has the same windows. Without ties, two rows at distance l in the
+    order are together in ``least`` - l windows.
+    """
+    n = values.size
+    starts = np.empty(2 * n, np.int64)
+    ends = np.empty(2 * n, np.int64)
+    n_windows = 0
+    first = 0  # the start of the window
+    second = 0  # the start of its second value
+    start = 0  # the start of its last value
+    while start < n:
+        end = start + 1
+        while end < n and values[end] == values[start]:
+            end += 1
+        while first < start:
+            if second <= first:
+                second = first + 1
+                while values[second] == values[first]:
+                    second += 1
+            if end - second < least:
+                break
+            first = second
+        size = end - first
+        whole = size >= least and start - first < least and size <= _MAX_WINDOWS * least
+        if whole or end < least:
+            starts[n_windows] = first
+            ends[n_windows] = end
+            n_windows += 1
+        start = end
+    for place in range(max(n - least + 1, 1), n):
+        if values[place - 1] != values[place]:
+            starts[n_windows] = place
+            ends[n_windows] = n
+            n_windows += 1
+    return starts[:n_windows], ends[:n_windows]
+
+
+@subkernel
+def _count_windows(starts, ends, n):
+    """Return three numbers for each place in the order of the column.
+
+    The weight of two rows is the number of windows that are opened at the first one, minus the
+    number that are closed before the second.
+
+    Returns
+    -------
+    opened : the number of windows that start there or before
+    closed : the number of windows that end before
+    reached : the end of the last window that is opened
+
+    """
+    opened = np.zeros(n, np.int32)
+    closed = np.zeros(n + 1, np.int32)
+    reached = np.zeros(n, np.int32)
+    for window in range(starts.size):
+        opened[starts[window]] += int32(1)
+        closed[ends[window]] += int32(1)
+    for place in range(n):
+        if place > 0:
+            opened[place] += opened[place - 1]
+            closed[place] += closed[place - 1]
+        if opened[place] > 0:
+            reached[place] = int32(ends[opened[place] - 1])
+    return opened, closed[:n].copy(), reached
+
+
+@subkernel
+def restrict(opened, closed, reached, kept):
+    """Return the numbers of `_count_windows` for some of the places."""
+    n = kept.size
+    some_reached = np.empty(n, np.int32)
+    end = 0
+    for i in range(n):
+        while end < n and kept[end] < reached[kept[i]]:
+            end += 1
+        some_reached[i] = int32(end)
+    return opened[kept], closed[kept], some_reached
+
+
+@subkernel
+def weigh_rows(opened, closed, reached):
+    """Return the sum of the weights of each row with all others, and the sum of all squares.
+
+    The windows that contain a row are numbered from ``closed`` to ``opened``.
+    """
+    n = opened.size
+    sizes = np.zeros(opened[-1] + 2 if n > 0 else 1, np.int64)
+    for place in range(n):
+        sizes[closed[place]] += 1
+        sizes[opened[place]] -= 1
+    for window in range(1, sizes.size):
+        sizes[window] += sizes[window - 1]
+    others = np.zeros(sizes.size, np.int64)  # of one row, in all windows before
+    for window in range(1, sizes.size):
+        others[window] = others[window - 1] + sizes[window - 1] - 1
+    weights = np.empty(n, np.int64)
+    squares = int64(0)
+    for place in range(uint64(n)):
+        windows = opened[place]
+        weights[place] = others[windows] - others[closed[place]]
+        for there in range(place + uint64(1), uint64(reached[place])):
+            weight = int64(windows - closed[there])
+            squares += weight * weight
+    return weights, squares
+
+
+@subkernel
+def _weigh_rows_without_ties(n, size):
+    """Return the same for a column without ties."""
+    weights = np.zeros(n, np.int64)
+    squares = int64(0)
+    for lag in range(1, size):
+        squares += (size - lag) ** 2 * (n - lag)
+    for place in range(n):
+        before = min(place, size - 1)
+        after = min(n - 1 - place, size - 1)
+        weights[place] = (before + after) * size
+        weights[place] -= (before * (before + 1) + after * (after + 1)) // 2
+    return weights, squares
+
+
+@subkernel
+def _skewness(weights, total_rows):
+    """Return the skewness of the gain of windows under independence.
+
+    The gain of a cell of l rows is a sum over pairs of rows of a kernel with the eigenvalues
+    1 / (pi k)^2, k = 1, 2, .. Its second and third cumulants are l (l - 1) / 180 and
+    l (l - 1) (4 l - 7) / 3780. Windows overlap, but their gain is almost as skewed as the gain of
+    separate cells of average size.
+
+    Parameters
+    ----------
+    weights : the sum of the weights of each row with all others
+    total_rows : the sum of the numbers of rows of all windows
+
+    """
+    total = int64(0)
+    covered = int64(0)
+    for weight in weights:
+        total += weight
+        covered += weight > 0
+    if total == 0:
+        return 0.0
+    size = 1.0 + total / total_rows
+    return _SKEWNESS_OF_PAIRS * (4.0 * size - 7.0) * np.sqrt(2.0 / ((size - 1.0) * covered))
+
+
+@subkernel
+def weighted_differences(sequence, opened, closed, reached):
+    """Return the sum over pairs of rows of the weight times the difference."""
+    total = int64(0)
+    for place in range(uint64(sequence.size)):
+        own = sequence[place]
+        windows = opened[place]
+        for there in range(place + uint64(1), uint64(reached[place])):
+            total += int64(windows - closed[there]) * int64(abs(own - sequence[there]))
+    return total
+
+
+@subkernel
+def windows_of_views(values, sizes, untied, counted):
+    """Return the windows of each view; views without windows have the sum of squares 0.
+
+    Parameters
+    ----------
+    values : the sorted values of the column
+    sizes : the least number of rows of a window, by view
+    untied : whether all values differ
+    counted : whether opened, closed and reached windows are needed; otherwise they are 0
+
+    Returns
+    -------
+    opened, closed, reached : by view, see `_count_windows`
+    weights, squares : by view, see `weigh_rows`
+    skewnesses : by view, see `_skewness`
+
+    """
+    n = values.size
+    opened = np.zeros((sizes.size, n), np.int32)
+    closed = np.zeros((sizes.size, n), np.int32)
+    reached = np.zeros((sizes.size, n), np.int32)
+    weights = np.zeros((sizes.size, n), np.int64)
+    squares = np.zeros(sizes.size, np.int64)
+    skewnesses = np.zeros(sizes.size)
+    for view in range(sizes.size):
+        size = sizes[view]
+        if n < _MIN_WINDOWS * size:
+            continue
+        total_rows = n * size
+        if counted or not untied:
+            starts, ends = _find_windows(values, size)
+            opened[view], closed[view], reached[view] = _count_windows(starts, ends, n)
+            total_rows = (ends - starts).sum()
+        if untied:
+            weights[view], squares[view] = _weigh_rows_without_ties(n, size)
+        else:
+            weights[view], squares[view] = weigh_rows(opened[view], closed[view], reached[view])
+        skewnesses[view] = _skewness(weights[view], total_rows)
+    return opened, closed, reached, weights, squares, skewnesses

@@ -1,0 +1,220 @@
+"""The views of the evidence statistic: what is computed from a target and its conditions.
+
+A view looks at the relation in one way: through grids of some sizes, through neighbouring rows, or
+through a rank correlation. Its value becomes a tail probability under independence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from covary import kernels
+from covary.array_types import Booleans, Floats, Integers, Rows
+from covary.measures.uds_chance.grids import Grids
+from covary.measures.uds_chance.midranks import (
+    FoldedColumns,
+    MidRanks,
+    TargetArrays,
+    moved_copies,
+    target_arrays,
+)
+from covary.measures.uds_chance.places import Places
+from covary.prepare import Prepared
+
+
+class View(NamedTuple):
+    """Gains that are averaged, and the weights of their tail probabilities.
+
+    Parameters
+    ----------
+    sizes : the numbers of bins of the grids, or the window size
+    folded : whether the target is folded at its median first
+    one_way : the weight of each direction of a pair
+    both_ways : the weight of the mean of both directions
+    spread : the standard deviation, under independence, of the sum of both directions
+    """
+
+    sizes: tuple[int, ...]
+    folded: bool
+    one_way: float
+    both_ways: float = 0.0
+    spread: float = 2.0**0.5
+
+
+# Coarse grids detect smooth relations, fine grids and neighbours oscillating ones. Folding the
+# target makes a circle or a growing spread monotone.
+_COARSE = (2, 3, 4)
+_MEDIUM = (4, 6, 8, 12, 16)
+_FINE = (24, 32, 48, 64, 96, 128, 192)
+GRID_VIEWS = (
+    View(_COARSE, False, 0.03, 0.20, 1.75),
+    View(_MEDIUM, False, 0.09),
+    View(_FINE, False, 0.005),
+    View(_MEDIUM, True, 0.0, 0.08, 1.55),
+)
+NEIGHBOUR_VIEWS = (
+    View((2,), False, 0.02),
+    View((6,), False, 0.01),
+    View((18,), False, 0.01),
+    View((6,), True, 0.0, 0.02, 1.45),
+)
+PAIR_VIEWS = GRID_VIEWS + NEIGHBOUR_VIEWS
+# Rank correlations: of the ranks, both folded, the one folded, the other folded. All weights of
+# pairs, those in one direction twice, add up to 1.
+CORRELATION_WEIGHTS = (0.30, 0.03, 0.02, 0.02)
+TRIPLE_VIEWS = (
+    View((2,), False, 0.5),
+    View((3, 4, 6), False, 0.45),
+    View((8, 12, 16, 24), False, 0.05),
+)
+
+
+_PAIR_WEIGHTS = (
+    np.array([view.one_way for view in PAIR_VIEWS]),
+    np.array([view.both_ways for view in PAIR_VIEWS]),
+    np.array([view.spread for view in PAIR_VIEWS]),
+    np.array(CORRELATION_WEIGHTS),
+)
+_WINDOWS = (
+    np.array([view.sizes[0] for view in NEIGHBOUR_VIEWS]),
+    np.array([int(view.folded) for view in NEIGHBOUR_VIEWS]),
+)
+_TRIPLE_WEIGHTS = np.array([view.one_way for view in TRIPLE_VIEWS])
+
+
+class ViewGains(NamedTuple):
+    """Gains standardised to mean 0 and variance 1, and their skewnesses; views on the last axis.
+
+    A view that is not available has the gain minus infinity.
+    """
+
+    gains: Floats
+    skewnesses: Floats
+
+
+class Moved(NamedTuple):
+    """Permutations of one column: the row that each value moves to, and the inverse."""
+
+    rows: Rows
+    inverse: Rows
+
+    def reversed(self) -> Moved:
+        """Moving a column is equivalent to moving all others back."""
+        return Moved(self.inverse, self.rows)
+
+
+def pair_gains(
+    prepared: Prepared, given: int, targets: Sequence[int], moved: Moved | None = None
+) -> tuple[ViewGains, Floats]:
+    """Return the gains of `PAIR_VIEWS`, and rank correlations, one line per target.
+
+    With permutations of the only target, one line per permutation.
+    """
+    grids = grid_gains(prepared, (given, given), targets, GRID_VIEWS, moved)
+    near, of_near, correlations = kernels.uds_chance.neighbours.neighbour_views(
+        *_lines(prepared, given, targets, moved),
+        given,
+        prepared.values,
+        prepared.n_present,
+        prepared.derived(Places).by_row,
+        _WINDOWS,
+    )
+    gains = ViewGains(np.hstack([grids.gains, near]), np.hstack([grids.skewnesses, of_near]))
+    return gains, correlations
+
+
+def _lines(
+    prepared: Prepared, given: int, targets: Sequence[int], moved: Moved | None
+) -> tuple[Rows, Integers, Integers]:
+    """Return the rows in the order of the condition, and the line and target of each result."""
+    if moved is None:
+        which = np.array(targets, np.int64)
+        return prepared.orders[given : given + 1], np.zeros(which.size, np.int64), which
+    orders = np.take(moved.inverse, prepared.orders[given], axis=1)
+    return orders, np.arange(len(orders)), np.full(len(orders), targets[0], np.int64)
+
+
+def grid_gains(
+    prepared: Prepared,
+    given: tuple[int, int],
+    targets: Sequence[int],
+    views: Sequence[View],
+    moved: Moved | None = None,
+) -> ViewGains:
+    """Return the gains of views of grids, one line per target, or per permutation of the only one.
+
+    Parameters
+    ----------
+    given : the conditions; the same column twice for one condition
+    """
+    parts = []
+    for folded in sorted({view.folded for view in views}):
+        columns, moments = target_arrays(prepared, folded), _null_moments(prepared, folded)
+        which = np.array(targets, np.int64)
+        if moved is not None:
+            columns = moved_copies(columns, targets[0], moved.rows)
+            moments = tuple(np.full(len(moved.rows), each[targets[0]]) for each in moments)
+            which = np.arange(len(moved.rows))
+        some = tuple(view for view in views if view.folded == folded)
+        parts.append(_gains_of_views(prepared, given, which, columns, moments, some))
+    # The views that are not folded come first.
+    return ViewGains(*(np.hstack(each) for each in zip(*parts, strict=True)))
+
+
+def _null_moments(prepared: Prepared, folded: bool) -> tuple[Floats, ...]:
+    """Return units, variances and skewnesses of the columns, folded or not."""
+    midranks = prepared.derived(FoldedColumns).midranks if folded else prepared.derived(MidRanks)
+    return midranks.null_moments
+
+
+def _gains_of_views(
+    prepared: Prepared,
+    given: tuple[int, int],
+    targets: Integers,
+    columns: TargetArrays,
+    moments: tuple[Floats, ...],
+    views: tuple[View, ...],
+) -> tuple[Floats, Floats]:
+    grids = prepared.derived(Grids)
+    usable = tuple(family.sizes[: family.n_grids(*given)] for family in grids.families)
+    numbers, members = _members(usable, views)
+    gains: tuple[Floats, Floats] = kernels.uds_chance.view_gains.mean_view_gains(
+        grids.arrays,
+        numbers,
+        *given,
+        targets,
+        columns,
+        moments,
+        *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
+        members,
+    )
+    return gains
+
+
+@lru_cache
+def _members(
+    families: tuple[tuple[int, ...], ...], views: tuple[View, ...]
+) -> tuple[tuple[int, int], Booleans]:
+    """Return the numbers of grids of both families, and whether each view contains each grid."""
+    finest = max(max(view.sizes) for view in views)
+    one, other = ([size for size in sizes if size <= finest] for sizes in families)
+    members = [[size in view.sizes for size in one + other] for view in views]
+    return (len(one), len(other)), np.array(members)
+
+
+def pair_evidence(gains: ViewGains, reverse: ViewGains, correlations: Floats) -> Floats:
+    """Return the evidence of pairs from both directions and the correlations of one of them."""
+    evidence: Floats = kernels.uds_chance.tails.evidence_of_pairs(
+        tuple(gains), tuple(reverse), correlations, _PAIR_WEIGHTS
+    )
+    return evidence
+
+
+def triple_evidence(gains: ViewGains) -> Floats:
+    """Return the evidence of triples."""
+    evidence: Floats = kernels.uds_chance.tails.evidence_of_triples(tuple(gains), _TRIPLE_WEIGHTS)
+    return evidence
