@@ -25,6 +25,8 @@ SECTIONS = {
     "matrix": "all pairs of 200 columns, with 1 and 2 threads",
     "search": "searches by engine, measure and number of workers, and their growth",
     "permutations": "permutation tests, compared with other libraries",
+    "evidence": "power of the evidence statistic, compared with MGC and xi",
+    "selection": "feature selection, compared with FOCI and scikit-learn",
     "measures": "every measure: power, score of independent columns, time",
     "growth": "growth of time with rows and with columns",
     "memory": "peak memory, as a multiple of the table's size",
@@ -52,7 +54,7 @@ def parse() -> argparse.Namespace:
     descriptions = "\n".join(f"  {name:13}{about}" for name, about in SECTIONS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Time covary on this machine. Without options, this takes about ten minutes.",
+        description="Time covary on this machine. Without options: about twenty minutes.",
         epilog=f"sections:\n{descriptions}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

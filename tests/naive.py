@@ -248,14 +248,16 @@ def explained(target, others, beta=20, regularize=True):
     return 1 - conditional / h
 
 
-def beam_search(columns, score, beam, max_size, all_parents=True, fixed=()):
+def beam_search(columns, score, beam, max_size, all_parents=True, fixed=(), every=0):
     """Return the score of each set that a beam search scores. Sets are sorted tuples.
 
     Each set contains the ``fixed`` columns. Among sets of equal score, the first ones are kept.
+    Sizes with at most ``every`` sets are scored completely.
     """
     scored = {}
+    size = 2
     level = [tuple(sorted((*fixed, *free))) for free in combinations(columns, 2 - len(fixed))]
-    while level:
+    while size <= max_size:
         scores = {columns: score(columns) for columns in sorted(level)}
         scored.update(scores)
         kept = sorted(scores, key=lambda columns: (-scores[columns], columns))[:beam]
@@ -265,6 +267,10 @@ def beam_search(columns, score, beam, max_size, all_parents=True, fixed=()):
             in_beam = [parent in kept for parent in parents]
             if len(candidate) <= max_size and (all(in_beam) if all_parents else any(in_beam)):
                 level.add(candidate)
+        size += 1
+        all_sets = list(combinations(columns, size - len(fixed)))
+        if size <= max_size and len(all_sets) <= every:
+            level = {tuple(sorted((*fixed, *free))) for free in all_sets}
     return scored
 
 

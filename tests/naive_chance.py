@@ -17,10 +17,14 @@ from scipy.stats import hypergeom
 
 ROWS_PER_CELL = 6
 FAMILIES = ((2, 4, 8, 16, 32, 64, 128), (3, 6, 12, 24, 48, 96, 192))
-LARGEST_ON_TWO = 32
-LARGEST_SET_WITH_PAIRS = 64
-LONG_TAIL = 0.2
+LARGEST_ON_SEVERAL = 32
+MOST_PAIRS = 64 * math.comb(63, 2)
+MOST_TRIPLES = 5000
+LONG_TAIL = 0.4
+LONG_TAIL_LIMIT = 6.0
 NEARLY_ZERO = 1e-9
+MOST_LEVELS = 8
+MOST_TRIED = 2
 
 
 def is_missing(x):
@@ -155,10 +159,10 @@ def null_shape(ranked):
 def sizes(n_rows, columns):
     """Return the number of bins per column of each grid, in the order of the search."""
     usable = []
-    for family in FAMILIES:
+    for family in FAMILIES if columns == 1 else FAMILIES[:1]:
         for i, size in enumerate(family):
             fits = size**columns * ROWS_PER_CELL <= n_rows
-            if i == 0 or (fits and (columns == 1 or size <= LARGEST_ON_TWO)):
+            if i == 0 or (fits and (columns == 1 or size <= LARGEST_ON_SEVERAL)):
                 usable.append(size)
     return usable
 
@@ -203,6 +207,81 @@ def cells(target, binned):
     return list(by_bins.values())
 
 
+# ---------------------------------------------------------------- balanced cells
+
+
+def places(column):
+    """Return twice the distance of each mid-rank from the middle of the column."""
+    n = sum(not is_missing(x) for x in column)
+    return [math.nan if is_missing(r) else int(2 * r - n - 1) for r in mid_ranks(column)]
+
+
+def preferred_orders(columns):
+    """Return the orders in which columns are preferred if several have the widest range."""
+    by_column = [places(column) for column in columns]
+
+    def separation(c):
+        total = sum(abs(x) for x in by_column[c] if not is_missing(x))
+        for j, other in enumerate(by_column):
+            pairs = zip(by_column[c], other, strict=True)
+            present = [(x, y) for x, y in pairs if not is_missing(x) and not is_missing(y)]
+            total += abs(sum(y * ((x > 0) - (x < 0)) for x, y in present)) if j != c else 0
+        return total
+
+    keys = [-separation(c) for c in range(len(columns))]
+    every = permutations(range(len(columns)))
+    return [order for order in every if [keys[c] for c in order] == sorted(keys)]
+
+
+def parts_at_median(rows, values):
+    """Return the parts of some rows: lower, sometimes middle, and upper."""
+    if any(is_missing(values[row]) for row in rows):
+        missing = [row for row in rows if is_missing(values[row])]
+        return [[row for row in rows if row not in missing], missing]
+    ordered = sorted(values[row] for row in rows)
+    half = Fraction(len(rows), 2)
+    ends = [i for i in range(1, len(rows)) if ordered[i - 1] != ordered[i]]
+    nearest = [i for i in ends if abs(i - half) == min(abs(j - half) for j in ends)]
+    if len(nearest) == 2:  # by the half of the column to which the value between them belongs
+        between = ordered[nearest[0]]
+        nearest = nearest[1:] if between < 0 else nearest[:1] if between > 0 else nearest
+    bounds = [ordered[i] for i in nearest]
+    parts = [[] for _ in range(len(bounds) + 1)]
+    for row in rows:
+        parts[sum(values[row] >= bound for bound in bounds)].append(row)
+    return parts
+
+
+def width(rows, values):
+    present = [values[row] for row in rows if not is_missing(values[row])]
+    if not present:
+        return 0
+    return max(present) - min(present) + (len(present) < len(rows))
+
+
+def split_until(rows, columns, limit):
+    """Return cells with fewer rows than the limit, unless all columns are constant in them."""
+    widths = [width(rows, values) for values in columns]
+    if len(rows) < limit or max(widths) == 0:
+        return [rows]
+    parts = parts_at_median(rows, columns[widths.index(max(widths))])
+    return [cell for part in parts for cell in split_until(part, columns, limit)]
+
+
+def balanced_levels(columns, order):
+    """Return the cells of each level, coarsest first."""
+    ordered = [places(columns[c]) for c in order]
+    n = len(columns[0])
+    limits = [4 * 2**i for i in range(MOST_LEVELS) if 4 * 2**i <= n]
+    return [split_until(list(range(n)), ordered, limit) for limit in reversed(limits)]
+
+
+def present_rows(parts, target):
+    """Return the cells without the rows in which the target is missing."""
+    kept = [[row for row in rows if not is_missing(target[row])] for rows in parts]
+    return [rows for rows in kept if rows]
+
+
 # ---------------------------------------------------------------- gains
 
 
@@ -242,7 +321,9 @@ def lower_bound(shape, grid_gain, z):
     if tau >= 1:
         return -math.inf
     e = grid_gain.explained
-    return (e - tau) / (1 - tau) - LONG_TAIL * shape.unit * grid_gain.freedom * (1 - e)
+    sparsity = shape.unit * grid_gain.freedom
+    tail = LONG_TAIL * sparsity / (1 + LONG_TAIL_LIMIT * sparsity)
+    return (e - tau) / (1 - tau) - tail * (1 - e)
 
 
 def garrote(shape, grid_gain, z):
@@ -254,64 +335,228 @@ def garrote(shape, grid_gain, z):
     return max(min(e, 1.0) - tau**2 / min(e, 1.0), 0.0)
 
 
-@memoize
-def best_grid(target, condition):
-    """Return the gain of the grid with the largest lower bound, or None if there is no grid."""
+def best_gain(target, partitions):
+    """Return the gain of the partition with the largest lower bound, or None if there is none."""
     ranked = rank_target(target)
     if ranked.entropy == 0:
         return None
     shape = null_shape(ranked)
     best, most = None, -math.inf
-    for size in sizes(len(target), len(condition)):
-        grid_gain = gain(ranked, cells(target, [bins(column, size) for column in condition]))
-        if grid_gain is not None and (value := lower_bound(shape, grid_gain, 2.0)) > most:
-            best, most = grid_gain, value
+    for parts in partitions:
+        found = gain(ranked, parts)
+        if found is not None and (value := lower_bound(shape, found, 2.0)) > most:
+            best, most = found, value
     return best
+
+
+@memoize
+def best_grid(target, condition):
+    """Return the gain of the best grid, or None if there is no grid."""
+    some = sizes(len(target), len(condition))
+    return best_gain(
+        target, (cells(target, [bins(column, n) for column in condition]) for n in some)
+    )
+
+
+@memoize
+def best_cells(target, condition):
+    """Return the gain of the best level of balanced cells."""
+    levels = [
+        present_rows(parts, target)
+        for order in preferred_orders(condition)
+        for parts in balanced_levels(condition, order)
+    ]
+    return best_gain(target, levels)
+
+
+@memoize
+def added_deviations(target, condition, candidate):
+    """Return what a column adds within the cells of a condition, in standard deviations."""
+    ranked = rank_target(target)
+    shape = null_shape(ranked)
+    along = places(candidate)
+    most = 0.0
+    for order in preferred_orders(condition):
+        levels = balanced_levels(condition, order)
+        if not levels:
+            return 0.0
+        whole = levels[max(len(levels) - 4, 0)]
+        once = [p for rows in whole for p in split_once(rows, along)]
+        twice = [p for rows in once for p in split_once(rows, along)]
+        raw = [
+            relative_gain(ranked, present_rows(parts, target)) for parts in (whole, once, twice)
+        ]
+        (first, expected, freedom) = raw[0]
+        remaining = max(1 - (first - expected) / max(1 - expected, NEARLY_ZERO), NEARLY_ZERO)
+        for found, chance, more_freedom in raw[1:]:
+            deviation = shape.unit * math.sqrt(max(more_freedom - freedom, 1) * shape.variance)
+            surplus = found - first - remaining * (chance - expected)
+            most = max(most, surplus / (remaining * deviation))
+    return most
+
+
+def split_once(rows, values):
+    """Return the parts of a cell, split along a column if it varies there."""
+    return parts_at_median(rows, values) if width(rows, values) > 0 else [rows]
+
+
+def relative_gain(ranked, parts):
+    """Return the gain, its expectation under independence, both relative, and the freedom."""
+    n, h = ranked.n, ranked.entropy
+    within = sum(len(c) / n * entropy_of_rows(ranked, c) for c in parts)
+    expected = sum(len(c) / n * (h - expected_entropy(ranked, len(c))) for c in parts)
+    freedom = sum((1 - len(c) / n) * (1 + 2 / len(c)) for c in parts if len(c) >= 2)
+    return 1 - within / h, expected / h, max(freedom, 1.0) if freedom > NEARLY_ZERO else 0.0
 
 
 # ---------------------------------------------------------------- strength and score
 
 
-def threshold(n_varying, pairs):
-    """Return z for a set with ``n_varying`` columns that vary."""
-    others = n_varying - 1
-    choices = others + (math.comb(others, 2) if pairs else 0)
+def most_examined(n_others, n_targets, max_given):
+    """Return the number of columns up to which all conditions are examined by grids."""
+    most = 1
+    if n_targets * math.comb(n_others, 2) <= MOST_PAIRS:
+        most = 3 if n_targets * math.comb(n_others, 3) <= MOST_TRIPLES else 2
+    return most if max_given is None else min(most, max_given)
+
+
+def threshold(n_varying, most):
+    """Return z for ``n_varying`` columns that vary, one of which is explained by the others."""
+    choices = sum(math.comb(n_varying - 1, k) for k in range(1, most + 1))
     return math.sqrt(4 + 2 * math.log(choices))
 
 
-def conditions(given, pairs):
-    """Return all conditions of one column, and of two columns if ``pairs`` is true."""
-    return [*((a,) for a in given), *(combinations(given, 2) if pairs else ())]
+class Strength(NamedTuple):
+    """A condition by its column numbers, with its lower bound and S."""
+
+    bound: float
+    explained: float
+    condition: tuple
 
 
-def strength(columns, target, given, z, pairs):
-    """Return S of a target given other columns, all by their numbers."""
-    ranked = rank_target(columns[target])
-    if ranked.entropy == 0:
+NOTHING = Strength(0.0, 0.0, ())
+
+
+class Level(NamedTuple):
+    """How conditions are examined: z, the largest conditions by grids, the largest of all."""
+
+    z: float
+    most: int
+    max_given: int | None
+
+
+def as_strength(columns, target, condition, found, z):
+    if found is None:
+        return NOTHING
+    shape = null_shape(rank_target(columns[target]))
+    bound = max(lower_bound(shape, found, z), 0.0)
+    return Strength(bound, garrote(shape, found, z), tuple(condition))
+
+
+def by_grids(columns, target, condition, z):
+    found = best_grid(columns[target], [columns[c] for c in condition])
+    return as_strength(columns, target, condition, found, z)
+
+
+def by_cells(columns, target, condition, z):
+    found = best_cells(columns[target], [columns[c] for c in condition])
+    return as_strength(columns, target, condition, found, z)
+
+
+def conditions(given, most):
+    """Return all conditions of up to ``most`` columns."""
+    return [c for k in range(1, most + 1) for c in combinations(sorted(given), k)]
+
+
+def is_worth(new, old):
+    return new.bound > old.bound + min(0.02 * (1 - old.bound), 0.1 * old.bound)
+
+
+def worthwhile(found):
+    """Return the strengths of single columns, and those worth more than all their subsets."""
+    kept = []
+    for each in found:
+        subsets = [other for other in found if set(other.condition) < set(each.condition)]
+        if len(each.condition) == 1 or is_worth(each, max(subsets, default=NOTHING)):
+            kept.append(each)
+    return kept
+
+
+def examined_conditions(columns, target, others, level):
+    """Return the strengths of the conditions that are examined with balanced cells."""
+    z, most, max_given = level
+    if rank_target(columns[target]).entropy == 0 or len(others) < 2 or max_given == 1:
+        return []
+    known = {c: by_grids(columns, target, c, z) for c in conditions(others, most)}
+    current = max(worthwhile(known.values()), default=NOTHING)
+    if current.bound == 0:
+        return []
+    examined = {}
+
+    def examine(condition):
+        examined[condition] = by_cells(columns, target, condition, z)
+        return examined[condition]
+
+    limit = len(others) if max_given is None else min(max_given, len(others))
+    while True:
+        start = current.condition
+        if len(start) > 1 and start not in examined:
+            current = max(current, examine(start))
+        added = {}
+        for c in set(others) - set(start) if len(start) < limit else ():
+            subsets = [s for k in range(most) for s in combinations(start, k)]
+            if any(known[tuple(sorted((*s, c)))].bound > 0 for s in subsets):
+                condition = [columns[i] for i in start]
+                added[c] = added_deviations(columns[target], condition, columns[c])
+        tried = sorted((c for c in added if added[c] > z), key=lambda c: -added[c])[:MOST_TRIED]
+        best = max((examine(tuple(sorted((*start, c)))) for c in tried), default=NOTHING)
+        if not is_worth(best, current):
+            break
+        current = best
+    while len(current.condition) > most + 1:
+        smaller = combinations(current.condition, len(current.condition) - 1)
+        best = max(examine(condition) for condition in smaller)
+        if is_worth(current, best):
+            break
+        current = best
+    kept = []
+    for each in sorted(examined.values(), key=lambda each: len(each.condition)):
+        smaller = worthwhile([s for s in known.values() if set(s.condition) < set(each.condition)])
+        smaller += [s for s in kept if set(s.condition) < set(each.condition)]
+        if is_worth(each, max(smaller, default=NOTHING)):
+            kept.append(each)
+    return kept
+
+
+def strength(columns, target, given, others, level):
+    """Return S of a target given some of the other columns, all by their numbers."""
+    if rank_target(columns[target]).entropy == 0:
         return 0.0
-    shape = null_shape(ranked)
-    candidates = []
-    for condition in conditions(given, pairs):
-        grid_gain = best_grid(columns[target], [columns[c] for c in condition])
-        if grid_gain is not None:
-            candidates.append(
-                (max(lower_bound(shape, grid_gain, z), 0.0), garrote(shape, grid_gain, z))
-            )
-    return max(candidates, default=(0.0, 0.0))[1]
+    found = [by_grids(columns, target, c, level.z) for c in conditions(given, level.most)]
+    found = worthwhile(found)
+    examined = examined_conditions(columns, target, tuple(others), level)
+    found += [each for each in examined if set(each.condition) <= set(given)]
+    return max(found, default=NOTHING).explained
 
 
-def uses_pairs(columns, max_given):
-    return max_given == 2 and len(columns) <= LARGEST_SET_WITH_PAIRS
+def explained(columns, target, max_given=None, n_candidates=None):
+    """Return S of a target given all other columns.
 
-
-def explained(columns, target, max_given=2):
-    """Return S of a target given all other columns."""
-    others = [c for c in range(len(columns)) if c != target]
-    n_varying = sum(map(varies, columns))
-    if n_varying < 2:
+    ``n_candidates`` is the number of columns of the table that vary, except the target.
+    """
+    others = [c for c in range(len(columns)) if c != target and varies(columns[c])]
+    n_candidates = len(others) if n_candidates is None else n_candidates
+    if not others:
         return 0.0
-    pairs = uses_pairs(columns, max_given)
-    return strength(columns, target, others, threshold(n_varying, pairs), pairs)
+    z = threshold(n_candidates + 1, most_examined(n_candidates, 1, max_given))
+    level = Level(z, most_examined(len(others), 1, max_given), max_given)
+    return strength(columns, target, others, others, level)
+
+
+def level_of(columns, max_given):
+    """Return how conditions of a set are examined in which all columns vary."""
+    most = most_examined(len(columns) - 1, len(columns), max_given)
+    return Level(threshold(len(columns), most), most, max_given)
 
 
 def weight(column):
@@ -319,26 +564,27 @@ def weight(column):
     return ranked.entropy / ranked.n if ranked.n else 0.0
 
 
-def score_of_order(columns, order, z, pairs):
+def score_of_order(columns, order, level):
     total = sum(weight(columns[c]) for c in order[1:])
     if total == 0:
         return 0.0
-    gains = [
-        weight(columns[order[i]]) * strength(columns, order[i], sorted(order[:i]), z, pairs)
-        for i in range(1, len(order))
-    ]
+    every = range(len(columns))
+    gains = []
+    for i in range(1, len(order)):
+        others = [c for c in every if c != order[i]]
+        found = strength(columns, order[i], sorted(order[:i]), others, level)
+        gains.append(weight(columns[order[i]]) * found)
     return sum(gains) / total
 
 
-def score(columns, max_given=2):
+def score(columns, max_given=None):
     """Return the maximum over all orders of the columns that vary."""
-    pairs = uses_pairs(columns, max_given)
     columns = [column for column in columns if varies(column)]
     if len(columns) < 2:
         return 0.0
-    z = threshold(len(columns), pairs)
+    level = level_of(columns, max_given)
     return max(
-        score_of_order(columns, order, z, pairs) for order in permutations(range(len(columns)))
+        score_of_order(columns, order, level) for order in permutations(range(len(columns)))
     )
 
 

@@ -91,15 +91,18 @@ def test_score_json_has_measure_parameters_score_rows_and_columns(covary_command
     expected = covary.score(table, ["x", "noise"], measure="spearman")
     code, out, _ = covary_command("score", table, "-c", "x,noise", "-m", "spearman", "--json")
     result = {"measure": "spearman", "parameters": {"aggregate": None}, "score": expected}
-    assert (code, json.loads(out)) == (0, {**result, "rows": 300, "columns": ["x", "noise"]})
+    result |= {"rows": 300, "columns": ["x", "noise"], "target": None, "given": []}
+    assert (code, json.loads(out)) == (0, result)
     code, out, err = covary_command("score", table, "--json")
     assert code == 0
     assert json.loads(out) == {
         "measure": "uds-chance",
-        "parameters": {"max_given": 2},
+        "parameters": {"max_given": None},
         "score": covary.score(table),
         "rows": 300,
         "columns": ["x", "[bold]sign[/bold]", "noise"],
+        "target": None,
+        "given": [],
     }
     assert "note: left out: 'who' (text)" in err
 
@@ -231,12 +234,14 @@ def test_search_json_is_the_result(covary_command, table):
 
 
 def test_search_passes_its_options_on(covary_command, table):
-    options = {"strategy": "beam", "max-size": 3, "beam": 2, "parents": "one", "top": 7}
+    strategy = {"max-size": 3, "beam": 2, "parents": "one", "every": 5}
+    options = {"strategy": "beam", **strategy, "top": 7}
     written = [text for name, value in options.items() for text in (f"--{name}", value)]
     code, out, _ = covary_command("search", table, *written, "--prune", "--json", "-j", 1)
     parameters = json.loads(out)["parameters"]
     assert code == 0
-    assert parameters["strategy_parameters"] == {"max_size": 3, "beam": 2, "parents": "one"}
+    expected = {name.replace("-", "_"): value for name, value in strategy.items()}
+    assert parameters["strategy_parameters"] == expected
     assert (parameters["top"], parameters["prune"], parameters["target"]) == (7, True, None)
 
 

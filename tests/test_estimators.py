@@ -88,7 +88,7 @@ def test_parameters_are_passed_to_the_measure(frame):
 
 def test_parameters_are_passed_to_the_strategy(frame):
     fitted = SubspaceSearch(top=3, beam=2, parents="one", max_size=3).fit(frame)
-    expected = {"max_size": 3, "beam": 2, "parents": "one"}
+    expected = {"max_size": 3, "beam": 2, "parents": "one", "every": 10_000}
     assert fitted.result_.parameters["strategy_parameters"] == expected
     fitted = SubspaceSearch(top=3, strategy="4s", strategy_params={"edges": 2}).fit(frame)
     assert fitted.subspaces_ == covary.search(frame, top=3, strategy="4s", edges=2).subspaces
@@ -105,3 +105,12 @@ def test_options_are_passed_to_the_search(frame):
 def test_unknown_parameter_is_an_error():
     with pytest.raises(TypeError, match="SubspaceSearch has no parameter 'topp'"):
         SubspaceSearch(topp=3)
+
+
+def test_the_supervised_selector_selects_the_columns_that_explain_y_together():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 12))
+    y = X[:, 0] * X[:, 1] + np.sin(X[:, 0] * X[:, 2]) + X[:, 3] ** 2
+    selected = SubspaceSearch(supervised=True).fit(X, y).get_support(indices=True)
+    assert selected.tolist() == [0, 1, 2, 3]
+    assert SubspaceSearch(supervised=True).fit(X[:, 4:], y).get_support().sum() <= 1

@@ -21,7 +21,7 @@ from covary.prepare import Derived, Need, prepare
 
 NAMES = sorted(all_measures())
 PAIRS_ONLY = {name for name in NAMES if find_measure(name).max_columns == 2}
-SEEDED = {"hics", "mcde", "mutual-information", "total-correlation", "xi"}
+SEEDED = {"codec", "hics", "mcde", "mutual-information", "total-correlation", "xi"}
 NOT_1_IF_DETERMINED = {
     "cmi",
     "dhsic",

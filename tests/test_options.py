@@ -26,7 +26,7 @@ from covary.searching.resume import restore_search
 from covary.searching.strategies import STRATEGIES, all_strategies, strategy_parameters
 from covary.significance.independence import TestOptions
 
-KINDS = {"whole number", "fraction", "flag", "choice", "column"}
+KINDS = {"whole number", "fraction", "flag", "choice", "column", "columns"}
 FUNCTIONS = {SearchOptions: covary.search, TestOptions: covary.test}
 COMMANDS = {SearchOptions: cli_search.command, TestOptions: cli_test.command}
 EVERY_OPTION = [
@@ -141,6 +141,7 @@ INVALID = {
     "flag": ("yes", "False", [1]),
     "choice": ("some", 3, True),
     "column": (),
+    "columns": ("age", 3),
 }
 
 
@@ -150,7 +151,7 @@ def invalid_values(cls):
         values = list(INVALID[allowed.kind])
         if allowed.kind == "whole number":
             values.append(allowed.minimum - 1)
-        if allowed.kind not in ("flag", "column") and not allowed.optional:
+        if allowed.kind not in ("flag", "column", "columns") and not allowed.optional:
             values.append(None)
         for value in values:
             yield pytest.param(cls, name, value, id=f"{cls.__name__}.{name}={value!r}")
@@ -222,7 +223,7 @@ NEW = ("rounds", "share", "only_new", "side")
 
 
 def test_a_new_option_appears_in_signature_and_docstring():
-    @accepts(MoreOptions, without=["target"], rounds=5)
+    @accepts(MoreOptions, without=["sift"], rounds=5)
     def function(data, *, engine="threads", **keywords):
         """Do something.
 
@@ -235,7 +236,7 @@ def test_a_new_option_appears_in_signature_and_docstring():
         return keywords
 
     parameters = inspect.signature(function).parameters
-    expected = [name for name in MoreOptions.allowed() if name != "target"]
+    expected = [name for name in MoreOptions.allowed() if name != "sift"]
     assert list(parameters) == ["data", "engine", *expected, "keywords"]
     assert parameters["rounds"].default == 5
     assert parameters["share"].default is None
@@ -244,7 +245,7 @@ def test_a_new_option_appears_in_signature_and_docstring():
     assert "share : float, optional Fraction of rows to use." in documentation
     assert "only_new : bool Return only new sets." in documentation
     assert 'side : "left" or "right" Side of the interval. engine : str' in documentation
-    assert "target" not in documentation
+    assert "sift" not in documentation
     assert function(None, rounds=4) == {"rounds": 4}, "only given options are passed"
 
 
@@ -355,7 +356,9 @@ def test_strategy_parameters_change_the_result(table):
         return covary.search(table, **keywords).scored
 
     assert scored(strategy="4s", edges=2) < scored(strategy="4s", edges=20)
-    assert scored(beam=2) < scored(beam=2, parents="one") < scored(beam=50)
+    few = scored(beam=2, every=0)
+    assert few < scored(beam=2, parents="one", every=0) < scored(beam=50, every=0)
+    assert few < scored(beam=2, every=21) < scored(beam=2, every=35)
 
 
 # ---------------------------------------------------------------- names
@@ -432,7 +435,7 @@ def test_a_parameter_of_the_measure_is_not_taken_by_a_strategy():
 def test_strategy_parameters_of_the_estimator_take_precedence(table):
     fitted = covary.SubspaceSearch(strategy_params={"max_size": 3, "beam": 7}).fit(table)
     found = fitted.result_.parameters["strategy_parameters"]
-    assert found == {"max_size": 3, "beam": 7, "parents": "all"}
+    assert found == {"max_size": 3, "beam": 7, "parents": None, "every": 10_000}
 
 
 def test_strategies_agree_about_the_parameters_that_they_share():

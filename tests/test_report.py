@@ -65,7 +65,7 @@ def test_a_page_contains_findings_and_settings(written):
     assert "Family-wise p is 0.0500: the probability that any set" in shown
     assert "200 rows, 3 columns used" in shown
     assert "who (text)" in shown
-    assert "uds-chance (max_given=2)" in shown
+    assert "uds-chance (no parameters)" in shown
     assert "up to 19 permutations per set" in shown
     assert f"by covary {covary.__version__}" in shown
     assert shown.count('<tr data-columns="') == 4
@@ -670,7 +670,7 @@ def test_a_page_can_be_written_to_a_link_or_a_device(table, tmp_path):
 KILLED = """
 import os, sys, covary, numpy as np, signal
 def stop(stage, done, total):
-    if stage == "sets of 3" and done > 0:
+    if stage == "sets of 3":
         os.kill(os.getpid(), signal.SIGKILL)
 covary.search(sys.argv[1], max_size=3, run=sys.argv[2], on_progress=stop)
 """

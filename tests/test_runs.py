@@ -351,9 +351,9 @@ def test_a_write_ahead_log_without_its_run_file_is_harmless(small, half, tmp_pat
 OTHER_PARAMETERS = [
     (["--max-size", "3"], "max_size is 4 there and 3 here"),
     (["--beam", "7"], "beam is 100 there and 7 here"),
-    (["--parents", "one"], "parents is all there and one here"),
+    (["--parents", "one"], "parents is null there and one here"),
     (["--measure", "uds-unregularized"], "measure is uds-chance there and uds-unregularized here"),
-    (["--set", "max_given=1"], "max_given is 2 there and 1 here"),
+    (["--set", "max_given=1"], "max_given is null there and 1 here"),
     (["--top", "5"], "top is 100 there and 5 here"),
     (["--target", "c2"], "target is null there and c2 here"),
     (["--prune"], "prune is false there and true here"),

@@ -117,13 +117,15 @@ def test_scores_of_the_authors_code_differ_only_in_the_denominator():
     measure=st.sampled_from(MEASURES),
 )
 def test_shared_prefixes_change_neither_scores_nor_sets(table, beam, parents, measure):
-    found = covary.search(table, beam=beam, parents=parents, top=10**6, measure=measure)
+    options = {"beam": beam, "parents": parents, "every": 5, "top": 10**6, "measure": measure}
+    found = covary.search(table, **options)
     expected = naive.beam_search(
         varying(table),
         lambda columns: covary.score(table, columns, measure=measure),
         beam,
         max_size=5,
         all_parents=parents == "all",
+        every=5,
     )
     assert [(positions(each), each.score) for each in found] == naive.ranked(expected)
     assert found.scored == len(expected)
@@ -234,7 +236,7 @@ def test_search_of_columns_of_equal_entropy_gives_the_same_scores():
 
 def test_only_the_states_of_the_beam_are_kept(table, monkeypatch):
     measure = find_measure("uds")
-    search = Search(planned(table, measure, Beam(max_size=3, beam=5), top=3))
+    search = Search(planned(table, measure, Beam(max_size=3, beam=5, every=0), top=3))
     scorer = measure.scorer(search.plan.prepared)
     monkeypatch.setattr(type(measure), "scorer", lambda *_: scorer)
     n_kept = []

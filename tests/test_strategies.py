@@ -58,15 +58,18 @@ def random_scores(seed, levels):
     n_columns=st.integers(2, 8),
     beam=st.integers(1, 12),
     max_size=st.integers(2, 6),
-    parents=st.sampled_from(["all", "one"]),
+    parents=st.sampled_from(["all", "one", None]),
     levels=st.sampled_from([1, 3, 1000]),
+    every=st.sampled_from([0, 10, 40]),
 )
 def test_beam_proposes_the_candidates_of_the_naive_search(
-    seed, n_columns, beam, max_size, parents, levels
+    seed, n_columns, beam, max_size, parents, levels, every
 ):
     score = random_scores(seed, levels)
-    proposed = drive(Beam(max_size, beam, parents), n_columns, score)
-    expected = naive.beam_search(range(n_columns), score, beam, max_size, parents == "all")
+    proposed = drive(Beam(max_size, beam, parents, every), n_columns, score)
+    expected = naive.beam_search(
+        range(n_columns), score, beam, max_size, parents != "one", every=every
+    )
     assert proposed == expected
 
 
@@ -75,13 +78,14 @@ def test_beam_proposes_the_candidates_of_the_naive_search(
     n_columns=st.integers(1, 6),
     beam=st.integers(1, 8),
     max_size=st.integers(2, 5),
-    parents=st.sampled_from(["all", "one"]),
+    parents=st.sampled_from(["all", "one", None]),
+    every=st.sampled_from([0, 8]),
 )
 def test_beam_with_a_fixed_column_starts_with_single_columns(
-    seed, n_columns, beam, max_size, parents
+    seed, n_columns, beam, max_size, parents, every
 ):
     score = random_scores(seed, 5)
-    proposed = drive(Beam(max_size, beam, parents), n_columns, score, fixed=1)
+    proposed = drive(Beam(max_size, beam, parents, every), n_columns, score, fixed=1)
     # The fixed column has the largest number, so the order of the others stays the same.
     expected = naive.beam_search(
         range(n_columns),
@@ -90,6 +94,7 @@ def test_beam_with_a_fixed_column_starts_with_single_columns(
         max_size,
         parents == "all",
         fixed=(n_columns,),
+        every=every,
     )
     assert proposed == {columns[:-1]: value for columns, value in expected.items()}
 

@@ -18,11 +18,14 @@ from covary.engines.inline import run_here
 from covary.errors import ParameterError
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.midranks import MidRanks, target_arrays
-from covary.measures.uds_chance.strengths import Conditions, StrengthScorer, explain_targets
+from covary.measures.uds_chance.places import Places
+from covary.measures.uds_chance.selection import Probe, examine
+from covary.measures.uds_chance.set_scorer import SetScorer, as_arrays
+from covary.measures.uds_chance.strengths import Conditions, explain_targets
 from covary.measures.uds_chance.tie_patterns import table_sizes
 from covary.prepare import prepare
 
-one_or_two = st.sampled_from([1, 2])
+numbers_given = st.sampled_from([1, 2, 3, None])
 nan = np.nan
 untied = ("normal", "heavy")
 # Maximum error of interpolation, as a fraction of h. The expected loss of columns with ties is
@@ -47,7 +50,7 @@ def prepare_with_index(column):
     return prepare(np.column_stack([column, np.arange(len(column))]))
 
 
-def explained_fraction(table, target, max_given=2):
+def explained_fraction(table, target, max_given=None):
     """Return the explained fraction of a column, given all other columns."""
     n_columns = table.shape[1]
     scorer = UDSChance(max_given=max_given).scorer(prepare(table), target)
@@ -193,7 +196,7 @@ def test_an_independent_column_explains_nothing_on_average(values):
         table = rng.normal(size=(150, 3))
         if values:
             table = np.floor(values * rng.random((150, 3)) ** 2)
-        gains, chances, freedom = all_gains(prepare(table), 0, 1, 2)
+        gains, chances, freedom = all_gains(prepare(table), (0, 1), 2)
         found.append(gains / (1 - chances))
         freedoms.append(freedom / (1 - chances) ** 2)
     mean, error = np.mean(found, axis=0), np.std(found, axis=0) / math.sqrt(300)
@@ -224,19 +227,20 @@ def test_distinct_values_are_cut_into_equal_bins():
     assert naive_chance.cut_places([], 2) == []
 
 
-def all_gains(prepared, one, other, target):
-    """Return what `gains_along` returns for one target, for the grids of both families."""
+def all_gains(prepared, condition, target):
+    """Return what `gains_along` returns for one target, for the grids of all used families."""
+    grids = prepared.derived(Grids)
     found = [
         kernels.uds_chance.gains.gains_along(
             family.arrays,
-            one,
-            other,
-            family.n_grids(one, other),
+            np.array(condition),
+            n_grids,
             np.array([target]),
             target_arrays(prepared),
             *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
         )
-        for family in prepared.derived(Grids).families
+        for family, n_grids in zip(grids.families, grids.n_examined(len(condition)), strict=True)
+        if n_grids > 0
     ]
     return [np.concatenate([each[k][0] for each in found]) for k in range(3)]
 
@@ -244,9 +248,9 @@ def all_gains(prepared, one, other, target):
 def check_every_grid(table, error):
     prepared = prepare(table)
     columns = listed(table)
-    steps = naive_chance.rank_target(columns[2])
-    for condition in ((0,), (1,), (0, 1)):
-        gains, chances, freedoms = all_gains(prepared, condition[0], condition[-1], 2)
+    steps = naive_chance.rank_target(columns[3])
+    for condition in ((0,), (1,), (0, 1), (0, 1, 2)):
+        gains, chances, freedoms = all_gains(prepared, condition, 3)
         sizes = naive_chance.sizes(len(table), len(condition))
         assert len(gains) == len(sizes)
         for gain, chance, freedom, size in zip(gains, chances, freedoms, sizes, strict=True):
@@ -254,7 +258,7 @@ def check_every_grid(table, error):
                 assert gain == chance == freedom == 0
                 continue
             binned = [naive_chance.bins(columns[c], size) for c in condition]
-            expected = naive_chance.gain(steps, naive_chance.cells(columns[2], binned))
+            expected = naive_chance.gain(steps, naive_chance.cells(columns[3], binned))
             if expected is None:
                 assert freedom == 0 or chance > 1 - 1e-8
                 continue
@@ -263,19 +267,19 @@ def check_every_grid(table, error):
 
 
 @settings(max_examples=60)
-@given(tables(rows=(3, 16), columns=(3, 3)))
+@given(tables(rows=(3, 16), columns=(4, 4)))
 def test_gains_of_every_grid_with_few_rows(table):
     check_every_grid(table, 1e-10)
 
 
 @settings(max_examples=30)
-@given(tables(rows=(17, 160), columns=(3, 3)))
+@given(tables(rows=(17, 160), columns=(4, 4)))
 def test_gains_of_every_grid(table):
     check_every_grid(table, 5e-3 if len(table) < 30 else INTERPOLATED * 10)
 
 
 @settings(max_examples=25)
-@given(tables(rows=(17, 200), columns=(3, 3), kinds=untied, missing=False))
+@given(tables(rows=(17, 200), columns=(4, 4), kinds=untied, missing=False))
 def test_gains_of_every_grid_without_ties(table):
     check_every_grid(table, 1e-10)
 
@@ -287,7 +291,7 @@ def test_cells_contain_only_rows_where_the_target_is_present():
     given = np.array([0, 1, nan, 2, 3, nan, 4, 5, 6, 7.0])
     rows = naive_chance.cells(target.tolist(), [naive_chance.bins(given.tolist(), 2)])
     assert sorted(rows) == [[0, 1, 3, 4], [2, 5]]
-    gains, chances, _ = all_gains(prepare(np.column_stack([given, target])), 0, 0, 1)
+    gains, chances, _ = all_gains(prepare(np.column_stack([given, target])), (0,), 1)
     steps = naive_chance.rank_target(target.tolist())
     assert gains[0] / (1 - chances[0]) == pytest.approx(
         naive_chance.gain(steps, rows).explained, abs=1e-12
@@ -298,7 +302,7 @@ def test_cells_contain_only_rows_where_the_target_is_present():
 
 
 @settings(max_examples=80)
-@given(tables(rows=(3, 16), columns=(2, 4)), one_or_two)
+@given(tables(rows=(3, 16), columns=(2, 4)), numbers_given)
 def test_explained_fraction_with_few_rows_follows_the_definition(table, max_given):
     for target in range(table.shape[1]):
         expected = naive_chance.explained(listed(table), target, max_given)
@@ -306,7 +310,7 @@ def test_explained_fraction_with_few_rows_follows_the_definition(table, max_give
 
 
 @settings(max_examples=25)
-@given(tables(rows=(17, 150), columns=(2, 4)), one_or_two)
+@given(tables(rows=(17, 150), columns=(2, 4)), numbers_given)
 def test_explained_fraction_follows_the_definition(table, max_given):
     for target in range(table.shape[1]):
         expected = naive_chance.explained(listed(table), target, max_given)
@@ -333,7 +337,8 @@ def test_search_for_a_target_ranks_sets_by_explained_fraction(table):
     seen = {tuple(int(name[1:]) for name in each.columns): each.score for each in found}
     for size in range(1, len(others) + 1):
         for some in itertools.combinations(others, size):
-            expected = naive_chance.explained([columns[c] for c in (0, *some)], 0)
+            set_columns = [columns[c] for c in (0, *some)]
+            expected = naive_chance.explained(set_columns, 0, n_candidates=len(others))
             if (0, *some) in seen:
                 assert seen[0, *some] == pytest.approx(expected, abs=1e-9)
             else:  # a subset explains as much
@@ -342,7 +347,7 @@ def test_search_for_a_target_ranks_sets_by_explained_fraction(table):
 
 
 @settings(max_examples=25)
-@given(tables(rows=(3, 70), columns=(2, 4)), one_or_two)
+@given(tables(rows=(3, 70), columns=(2, 4)), numbers_given)
 def test_steps_of_an_explanation_add_up_to_the_score(table, max_given):
     measure = UDSChance(max_given=max_given)
     explanation = measure.explain(table)
@@ -356,16 +361,17 @@ def test_steps_of_an_explanation_add_up_to_the_score(table, max_given):
         assert explanation.score == 0
         return
     assert {at[name] for name in explanation.order[: len(vary)]} == set(vary)
-    z = naive_chance.threshold(len(vary), max_given == 2)
+    level = naive_chance.level_of([columns[c] for c in vary], max_given)
     gains = 0.0
     for i, step in enumerate(explanation.steps[: len(vary) - 1], start=1):
         assert step.target == explanation.order[i]
         assert step.given == explanation.order[:i]
         given_columns = [at[name] for name in step.given]
-        alone = naive_chance.strength(columns, at[step.target], given_columns, z, max_given == 2)
-        assert step.explained == pytest.approx(alone, abs=2e-4)
+        others = [c for c in vary if c != at[step.target]]
+        found = naive_chance.strength(columns, at[step.target], given_columns, others, level)
+        assert step.explained == pytest.approx(found, abs=2e-4)
         assert set(step.by) <= set(step.given)
-        assert len(step.by) <= max_given
+        assert max_given is None or len(step.by) <= max_given
         gains += weights[step.target] * step.explained
     total = sum(weights[name] for name in explanation.order[1:])
     assert explanation.score == pytest.approx(gains / total if total else 0.0, abs=1e-9)
@@ -377,34 +383,118 @@ def test_bins_of_an_explanation_are_those_of_the_best_grid(table):
     columns = listed(table)
     for step in covary.explain(table).steps:
         by = [int(name[1:]) for name in step.by]
-        if not by:
+        if len(by) != 1:
             assert step.bins == 0
             continue
         target = columns[int(step.target[1:])]
         steps = naive_chance.rank_target(target)
         shape = naive_chance.null_shape(steps)
         values = {}
-        for size in naive_chance.sizes(len(table), len(by)):
-            binned = [naive_chance.bins(columns[c], size) for c in sorted(by)]
-            gain = naive_chance.gain(steps, naive_chance.cells(target, binned))
+        for size in naive_chance.sizes(len(table), 1):
+            binned = naive_chance.bins(columns[by[0]], size)
+            gain = naive_chance.gain(steps, naive_chance.cells(target, [binned]))
             sure = -math.inf if gain is None else naive_chance.lower_bound(shape, gain, 2.0)
-            formed = max(len(set(each) - {"missing"}) for each in binned)
+            formed = len(set(binned) - {"missing"})
             values[formed] = max(values.get(formed, -math.inf), sure)
         assert values[step.bins] == pytest.approx(max(values.values()), abs=1e-3)
+
+
+# ---------------------------------------------------------------- balanced cells
+
+
+def partition(cells):
+    """Return the cells as a set of sets of rows."""
+    rows = {}
+    for row, cell in enumerate(cells):
+        rows.setdefault(int(cell), set()).add(row)
+    return {frozenset(each) for each in rows.values()}
+
+
+@settings(max_examples=80)
+@given(tables(rows=(3, 90), columns=(1, 4)))
+def test_balanced_cells_follow_the_definition(table):
+    columns = listed(table)
+    places = prepare(np.column_stack([table, np.arange(len(table))])).derived(Places).by_row
+    for c, column in enumerate(columns):
+        missing = kernels.uds_chance.cells.MISSING
+        expected = [missing if x != x else x for x in naive_chance.places(column)]
+        assert places[c].tolist() == expected
+    which = np.arange(len(columns))
+    orders = kernels.uds_chance.cells.orders_of_columns(places, which)
+    expected_orders = naive_chance.preferred_orders(columns)
+    assert sorted(map(tuple, orders.tolist())) == sorted(expected_orders)
+    for order in orders:
+        cells, maps, n_cells = kernels.uds_chance.cells.balanced_cells(places, order)
+        levels = naive_chance.balanced_levels(columns, order.tolist())
+        assert len(levels) == len(n_cells)
+        for line, number, parts in zip(maps, n_cells, levels, strict=True):
+            assert partition(line[cells]) == {frozenset(part) for part in parts}
+            assert number == len(parts)
+
+
+@settings(max_examples=60)
+@given(tables(rows=(8, 80), columns=(3, 4)))
+def test_strengths_in_balanced_cells_follow_the_definition(table):
+    columns = listed(table)
+    *condition, candidate, target = range(table.shape[1])
+    if naive_chance.rank_target(columns[target]).entropy == 0:
+        return
+    prepared = prepare(table)
+    (found,) = examine(prepared, [Probe(target, tuple(condition), (candidate,))])
+    given_columns = [columns[c] for c in condition]
+    expected = naive_chance.best_cells(columns[target], given_columns) or (0.0, 0.0)
+    assert (found.explained, found.freedom) == pytest.approx(expected, abs=2e-3)
+    added = naive_chance.added_deviations(columns[target], given_columns, columns[candidate])
+    assert found.added[0] == pytest.approx(added, rel=1e-2, abs=0.02)
+
+
+@settings(max_examples=30)
+@given(tables(rows=(8, 80), columns=(3, 4), kinds=untied, missing=False))
+def test_strengths_in_balanced_cells_without_ties_follow_the_definition(table):
+    columns = listed(table)
+    *condition, candidate, target = range(table.shape[1])
+    (found,) = examine(prepare(table), [Probe(target, tuple(condition), (candidate,))])
+    given_columns = [columns[c] for c in condition]
+    expected = naive_chance.best_cells(columns[target], given_columns)
+    assert (found.explained, found.freedom) == pytest.approx(expected, abs=1e-9)
+    added = naive_chance.added_deviations(columns[target], given_columns, columns[candidate])
+    assert found.added[0] == pytest.approx(added, abs=1e-8)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 4])
+@pytest.mark.parametrize("kind", ["normal", "tied", "gaps"])
+def test_independent_cells_explain_nothing_on_average(n_columns, kind):
+    """For every level of balanced cells, also for cells of two rows."""
+    draws = DRAWS[kind]
+    explained = []
+    for seed in range(150):
+        prepared = prepare(draws(np.random.default_rng([n_columns, seed]), (200, n_columns + 1)))
+        places = prepared.derived(Places).by_row
+        (order, *_) = kernels.uds_chance.cells.orders_of_columns(places, np.arange(n_columns))
+        gains = kernels.uds_chance.gains.gains_in(
+            *kernels.uds_chance.cells.balanced_cells(places, order),
+            np.array([n_columns]),
+            target_arrays(prepared),
+            *kernels.shared.entropy_tables.whole_increments(200),
+        )
+        explained.append(gains[0])
+    explained = np.array(explained)
+    error = explained.std(axis=0) / math.sqrt(len(explained))
+    assert (np.abs(explained.mean(axis=0)) < 4 * error).all()
 
 
 # ---------------------------------------------------------------- column orders and scores
 
 
 @settings(max_examples=100)
-@given(tables(rows=(3, 16), columns=(2, 4)), one_or_two)
+@given(tables(rows=(3, 16), columns=(2, 4)), numbers_given)
 def test_score_with_few_rows_is_the_maximum_over_all_orders(table, max_given):
     expected = naive_chance.score(listed(table), max_given)
     assert UDSChance(max_given=max_given).score(table) == pytest.approx(expected, abs=1e-9)
 
 
 @settings(max_examples=25)
-@given(tables(rows=(17, 150), columns=(2, 4)), one_or_two)
+@given(tables(rows=(17, 150), columns=(2, 4)), numbers_given)
 def test_score_is_the_maximum_over_all_orders(table, max_given):
     expected = naive_chance.score(listed(table), max_given)
     assert UDSChance(max_given=max_given).score(table) == pytest.approx(expected, abs=2e-4)
@@ -421,27 +511,53 @@ def test_score_of_five_columns_is_the_maximum_over_all_orders(seed):
 
 
 def random_gains(rng, d, with_pairs, values):
-    """Return random gains of columns by one or two conditions: integers, many of them equal."""
+    """Return random gains of columns by conditions: integers, many of them equal."""
     weights = rng.integers(1, values, size=d) * 7
     by_one = np.zeros((d, d, 2), np.int64)
     by_two = np.zeros((d, d, d, 2) if with_pairs else (0, 0, 0, 2), np.int64)
+    starts, members, by_others = [0], [], []
     for t in range(d):
         others = [c for c in range(d) if c != t]
         for a in others:
             by_one[t, a] = rng.integers(0, values, size=2)
         for a, b in itertools.combinations(others, 2) if with_pairs else ():
             by_two[t, a, b] = by_two[t, b, a] = rng.integers(0, values, size=2)
-    return (by_one, by_two), weights
+        for _ in range(rng.integers(4)):
+            some = rng.permutation(others)[: rng.integers(1, 5)]
+            members.append([*some, *[-1] * (4 - len(some))])
+            by_others.append(rng.integers(0, 2 * values, size=2))
+        starts.append(len(members))
+    members = np.array(members, np.int64).reshape(-1, 4)
+    by_others = np.array(by_others, np.int64).reshape(-1, 2)
+    return (by_one, by_two, np.array(starts), members, by_others), weights
+
+
+def renumbered(parts, to):
+    """Return the gains of the same columns in another order."""
+    by_one, by_two, starts, members, by_others = parts
+    numbers = np.append(np.argsort(to), -1)  # the last for fewer members
+    lines = [np.arange(starts[t], starts[t + 1]) for t in to]
+    every = np.concatenate([*lines, np.empty(0, np.int64)])
+    return (
+        np.ascontiguousarray(by_one[to][:, to]),
+        np.ascontiguousarray(by_two[to][:, to][:, :, to]) if by_two.size else by_two,
+        np.append(0, np.cumsum([len(each) for each in lines])),
+        np.ascontiguousarray(numbers[members[every]]),
+        np.ascontiguousarray(by_others[every]),
+    )
 
 
 def total_gain(parts, order):
     """Return the sum of the gains of an order; each column has its most certain condition."""
-    by_one, by_two = parts
+    by_one, by_two, starts, members, by_others = parts
     total = 0
     for i, t in enumerate(order):
         ways = [tuple(by_one[t, a]) for a in order[:i]]
         if by_two.size:
             ways += [tuple(by_two[t, a, b]) for a, b in itertools.combinations(order[:i], 2)]
+        before = {-1, *order[:i]}
+        lines = range(starts[t], starts[t + 1])
+        ways += [tuple(by_others[k]) for k in lines if set(members[k]) <= before]
         total += max(ways, default=(0, 0))[1]
     return total
 
@@ -473,18 +589,20 @@ def test_greedy_order_has_its_reported_score_and_is_not_above_the_best(
 def gains_of_table(table):
     """Return the gains and weights of the columns of a table."""
     prepared = prepare(table)
-    scorer = StrengthScorer(prepared, 2)
-    sets = np.arange(table.shape[1], dtype=np.int32)[None]
-    scorer.table.compute(sets, True, run_here(prepared))
+    scorer = SetScorer(prepared, None)
+    columns = tuple(range(table.shape[1]))
+    level = scorer.level(columns)
+    scorer.table.compute(np.array([columns], np.int32), level.most, run_here(prepared))
     midranks = prepared.derived(MidRanks)
-    deviations = naive_chance.threshold(table.shape[1], True)
-    parts = kernels.uds_chance.column_order.contributions_of(
-        sets[0].astype(np.int64),
-        True,
+    (examined,) = scorer.examine([columns], run_here(prepared))
+    parts = kernels.uds_chance.contributions.contributions_of(
+        np.arange(len(columns)),
+        level.most,
         scorer.table.arrays,
+        as_arrays(columns, examined),
         midranks.entropies,
         midranks.null_moments,
-        deviations,
+        level.deviations,
     )
     unit = kernels.uds_chance.column_order.UNIT
     return parts, np.rint(midranks.entropies / unit).astype(np.int64)
@@ -528,22 +646,21 @@ def test_improved_order_is_between_the_greedy_and_the_best(seed, d, with_pairs, 
 
 
 @settings(max_examples=30)
-@given(st.integers(0, 2**32), st.integers(10, 16), st.booleans(), st.sampled_from([2, 40]))
+@given(st.integers(0, 2**32), st.integers(12, 18), st.booleans(), st.sampled_from([2, 40]))
 def test_column_numbers_do_not_matter(seed, d, with_pairs, values):
     rng = np.random.default_rng(seed)
-    (by_one, by_two), weights = random_gains(rng, d, with_pairs, values)
-    score, order = kernels.uds_chance.column_order.best_order((by_one, by_two), weights)
-    added = total_gain((by_one, by_two), order)
+    parts, weights = random_gains(rng, d, with_pairs, values)
+    score, order = kernels.uds_chance.column_order.best_order(parts, weights)
+    added = total_gain(parts, order)
     assert score == added / (weights.sum() - weights[order[0]])
     to = rng.permutation(d)
-    one = np.ascontiguousarray(by_one[to][:, to])
-    two = np.ascontiguousarray(by_two[to][:, to][:, :, to]) if with_pairs else by_two
-    assert kernels.uds_chance.column_order.best_order((one, two), weights[to])[0] == score
+    again = kernels.uds_chance.column_order.best_order(renumbered(parts, to), weights[to])
+    assert again[0] == score
 
 
-@pytest.mark.parametrize("d", [3, 12, 13, 20])
+@pytest.mark.parametrize("d", [3, 14, 15, 20])
 def test_score_equals_the_score_of_the_explanation(d):
-    """With 13 or more columns, the order is greedy."""
+    """With 15 or more columns, the order is greedy."""
     table = dependent_table(np.random.default_rng(d), 300, d)
     explanation = covary.explain(table)
     assert explanation.score == covary.score(table)
@@ -554,7 +671,7 @@ def test_score_equals_the_score_of_the_explanation(d):
 
 
 @settings(max_examples=15)
-@given(tables(rows=(5, 90), columns=(3, 6)), one_or_two)
+@given(tables(rows=(5, 90), columns=(3, 6)), numbers_given)
 def test_search_scores_every_set_like_score(table, max_given):
     measure = UDSChance(max_given=max_given)
     found = covary.search(table, strategy="exhaustive", measure=measure, max_size=6, top=10**6)
@@ -566,7 +683,7 @@ def test_search_scores_every_set_like_score(table, max_given):
 
 
 @settings(max_examples=50)
-@given(tables(rows=(3, 120), columns=(2, 6)), one_or_two)
+@given(tables(rows=(3, 120), columns=(2, 6)), numbers_given)
 def test_scores_lie_between_0_and_1(table, max_given):
     explanation = UDSChance(max_given=max_given).explain(table)
     assert 0.0 <= explanation.score <= 1.0
@@ -575,7 +692,7 @@ def test_scores_lie_between_0_and_1(table, max_given):
 
 
 @settings(max_examples=50)
-@given(tables(columns=(2, 6)), st.randoms(), one_or_two)
+@given(tables(columns=(2, 6)), st.randoms(), numbers_given)
 def test_column_order_does_not_change_a_single_bit(table, random, max_given):
     order = list(range(table.shape[1]))
     random.shuffle(order)
@@ -605,7 +722,7 @@ def table_with_many_cell_sizes(seed):
 def test_order_of_two_conditions_does_not_change_a_single_bit():
     for seed in range(40):
         table = table_with_many_cell_sizes(seed)
-        conditions = Conditions(0, 1, np.array([2]))
+        conditions = Conditions((0, 1), np.array([2]))
         found, which = explain_targets(prepare(table), conditions)
         swapped, which_swapped = explain_targets(prepare(table[:, [1, 0, 2]]), conditions)
         assert which == which_swapped
@@ -631,12 +748,12 @@ def test_column_order_does_not_matter_with_many_equal_columns(seed):
 
 
 def test_order_of_many_columns_does_not_change_a_single_bit():
-    """Above 12 columns, positions must not decide between equal regrets."""
+    """Above 14 columns, positions must not decide between equal regrets."""
     for seed in range(25, 40):
         rng = np.random.default_rng(seed)
         base = rng.integers(0, 3, size=(int(rng.integers(100, 300)), 4))
         made = []
-        for _ in range(int(rng.integers(13, 20))):
+        for _ in range(int(rng.integers(15, 20))):
             a, b = base[:, rng.integers(4)], base[:, rng.integers(4)]
             made.append(a if rng.random() < 0.5 else (a + b) % int(rng.integers(2, 4)))
         table = np.column_stack(made).astype(float)
@@ -681,7 +798,7 @@ def test_adjacent_floats_are_distinct_values():
 
 
 @settings(max_examples=50)
-@given(tables(), one_or_two, st.integers(0, 3))
+@given(tables(), numbers_given, st.integers(0, 3))
 def test_constant_columns_do_not_change_the_score(table, max_given, n_constants):
     measure = UDSChance(max_given=max_given)
     constants = np.full((len(table), n_constants), 3.25)
@@ -695,7 +812,7 @@ def test_constant_columns_do_not_change_the_score(table, max_given, n_constants)
 @settings(max_examples=50)
 @given(tables(columns=(2, 2)))
 def test_max_given_does_not_matter_for_two_columns(table):
-    assert UDSChance(max_given=1).score(table) == UDSChance(max_given=2).score(table)
+    assert UDSChance(max_given=1).score(table) == UDSChance().score(table)
 
 
 def test_interaction_needs_two_conditions():
@@ -706,8 +823,8 @@ def test_interaction_needs_two_conditions():
     assert UDSChance(max_given=2).score(table) > 0.2
 
 
-@pytest.mark.parametrize("max_given", [0, 3, True, 1.5, "2", None])
-def test_max_given_must_be_1_or_2(max_given):
+@pytest.mark.parametrize("max_given", [0, -1, True, 1.5, "2"])
+def test_max_given_must_be_a_positive_whole_number(max_given):
     with pytest.raises(ParameterError, match="max_given"):
         UDSChance(max_given=max_given)
 
@@ -740,7 +857,7 @@ def test_unusual_small_tables_have_a_score(columns, expected):
     table = np.array(columns, float).T
     if np.isinf(table).any():
         table = np.nan_to_num(table)
-    for max_given in (1, 2):
+    for max_given in (1, 2, None):
         score = UDSChance(max_given=max_given).score(table)
         assert score == pytest.approx(naive_chance.score(listed(table), max_given), abs=1e-9)
         assert expected is None or score == expected
@@ -761,21 +878,14 @@ def test_missing_cells_can_depend_on_another_column():
     assert UDSChance().score(table) > 0.4
 
 
-def test_above_64_columns_each_column_has_one_condition():
+def test_above_64_columns_conditions_grow_from_one_column():
+    """Not all pairs are examined. A column that explains something alone gets a partner."""
     rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, 200))
-    table = np.column_stack([a, b, a * b, rng.normal(size=(200, 62))])
-    by_one = UDSChance(max_given=1)
-    assert UDSChance().score(table) == by_one.score(table)
-    assert UDSChance().score(table[:, :64]) > by_one.score(table[:, :64])
-
-
-def test_target_is_one_of_the_64_columns():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, 200))
-    table = np.column_stack([a, b, a * b, rng.normal(size=(200, 62))])
-    assert explained_fraction(table[:, :64], 2) > explained_fraction(table[:, :64], 2, max_given=1)
-    assert explained_fraction(table, 2) == explained_fraction(table, 2, max_given=1)
+    a, b = rng.normal(size=(2, 1000))
+    table = np.column_stack([a, b, a + b, rng.normal(size=(1000, 62))])
+    (best,) = [step for step in covary.explain(table).steps if step.explained > 0.5]
+    assert {best.target, *best.by} == {"x0", "x1", "x2"}
+    assert len(best.by) == 2
 
 
 def test_constants_are_not_among_the_64_columns():
@@ -841,9 +951,9 @@ def test_evidence_is_near_0_for_independent_columns(n_columns):
     for kind in ("normal", "tied", "gaps"):
         shape = (150, n_columns)
         found = np.array([covary.evidence(DRAWS[kind](rng, shape)) for _ in range(60)])
-        assert -0.5 < np.median(found) < 1
+        assert -0.5 < np.median(found) < 2
         assert 0.4 < np.std(found) < 2
-        assert np.quantile(found, 0.95) < 4
+        assert np.quantile(found, 0.95) < 5
         assert np.max(found) < 12
 
 
@@ -944,7 +1054,7 @@ def test_gains_of_large_tables_follow_the_definition():
     x[rng.random(n_rows) < 0.3] = np.nan
     table = np.column_stack([np.round(x), y])
     prepared = prepare(table)
-    gains, chances, freedoms = all_gains(prepared, 0, 0, 1)
+    gains, chances, freedoms = all_gains(prepared, (0,), 1)
     columns = listed(table)
     steps = naive_chance.rank_target(columns[1])
     for at in (0, 2):
@@ -964,11 +1074,13 @@ def test_best_grid_follows_the_definition():
         wave = np.sin((1 + seed % 6) * a) + b * (seed % 4 > 1) + 0.4 * rng.normal(size=200)
         table = np.column_stack([a, b, wave])
         columns = listed(table)
-        for other, given_columns in ((0, columns[:1]), (1, columns[:2])):
-            found, which = explain_targets(prepare(table), Conditions(0, other, np.array([2])))
+        for given_numbers, given_columns in (((0,), columns[:1]), ((0, 1), columns[:2])):
+            found, which = explain_targets(
+                prepare(table), Conditions(given_numbers, np.array([2]))
+            )
             expected = naive_chance.best_grid(columns[2], given_columns)
             assert found[0] == pytest.approx(expected, abs=1e-10)
-            chosen.add((other, int(which[0])))
+            chosen.add((given_numbers, int(which[0])))
     assert len(chosen) > 6
 
 

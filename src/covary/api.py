@@ -36,10 +36,15 @@ def score(
     data: Any,
     columns: Sequence[Any] | None = None,
     *,
+    target: Any = None,
+    given: Sequence[Any] | None = None,
     measure: str | Measure = DEFAULT_MEASURE,
     **parameters: Any,
 ) -> float:
     """Return how strongly the columns depend on each other, from 0 (not) to 1 (fully).
+
+    With a target, return the fraction of the target that the columns explain. With given columns,
+    return the fraction that they explain of what the given columns leave unexplained.
 
     Parameters
     ----------
@@ -47,7 +52,12 @@ def score(
         A two-dimensional NumPy array, a pandas, polars or pyarrow table, or the path of a CSV,
         Parquet or Arrow file. Missing cells are allowed, see :doc:`/tables`.
     columns : list of names, optional
-        Two or more columns; positions for an array. All usable columns if None.
+        Two or more columns, or one with a target; positions for an array. All usable columns if
+        None.
+    target : name, optional
+        The column to be explained.
+    given : list of names, optional
+        Columns that are known already, see :doc:`/given`.
     measure : str or Measure
         A registered name (``covary measures`` lists them), or a measure such as
         ``covary.UDS(beta=10)``. The default is described in :doc:`/uds_chance`.
@@ -66,13 +76,15 @@ def score(
     0.96
 
     """
-    return _measure(score, measure, parameters).score(data, columns)
+    return _measure(score, measure, parameters).score(data, columns, target, given)
 
 
 def evidence(
     data: Any,
     columns: Sequence[Any] | None = None,
     *,
+    target: Any = None,
+    given: Sequence[Any] | None = None,
     measure: str | Measure = DEFAULT_MEASURE,
     **parameters: Any,
 ) -> float:
@@ -83,8 +95,9 @@ def evidence(
 
     Parameters
     ----------
-    data, columns, measure, **parameters
-        As for `score`.
+    data, columns, target, given, measure, **parameters
+        As for `score`. With a target, it is the evidence that the target depends on the columns,
+        given other columns.
 
     Returns
     -------
@@ -101,7 +114,7 @@ def evidence(
     True
 
     """
-    return _measure(evidence, measure, parameters).evidence(data, columns)
+    return _measure(evidence, measure, parameters).evidence(data, columns, target, given)
 
 
 @accepts(TestOptions)
@@ -167,15 +180,19 @@ def explain(
     data: Any,
     columns: Sequence[Any] | None = None,
     *,
+    target: Any = None,
+    given: Sequence[Any] | None = None,
     measure: str | Measure = DEFAULT_MEASURE,
     on_progress: OnProgress | None = None,
     **parameters: Any,
 ) -> Explanation:
     """Return the score with its explanation: which column is explained by which.
 
+    With a target, the explanation says which columns explain it, and what each of them adds.
+
     Parameters
     ----------
-    data, columns, measure, **parameters
+    data, columns, target, given, measure, **parameters
         As for `score`.
     on_progress : callable, optional
         Called with the amount done and the total.
@@ -184,7 +201,8 @@ def explain(
     -------
     Explanation
         With ``score``, ``order`` and ``steps``; each `Step` has ``target``, ``given``,
-        ``explained``, ``by``, ``bins``, ``cuts``, ``missing``, ``rows`` and ``alone``.
+        ``explained``, ``by``, ``bins``, ``cells``, ``cuts``, ``missing``, ``rows``, ``alone`` and
+        ``adds``.
 
     Examples
     --------
@@ -195,7 +213,8 @@ def explain(
       x1: 0.9760 explained by x0 (64 bins; best cut at 0.7996)
 
     """
-    return _measure(explain, measure, parameters).explain(data, columns, on_progress)
+    found = _measure(explain, measure, parameters)
+    return found.explain(data, columns, on_progress, target, given)
 
 
 def matrix(

@@ -290,6 +290,13 @@ def run_of_other_version(path: object, theirs: object, ours: object) -> RunError
     )
 
 
+def run_shown_by_other_version(path: object, theirs: object, ours: object) -> CovaryWarning:
+    return CovaryWarning(
+        f"{_one_line(path)} was written by covary {_one_line(theirs, 40)}: scores and p-values "
+        f"are those of that version, figures and explanations those of this version, {ours}"
+    )
+
+
 def damaged_run(path: object, reason: object) -> RunError:
     return RunError(f"the run file {_one_line(path)} is damaged: {_one_line(reason)}")
 
@@ -494,6 +501,28 @@ def no_target(measure: str) -> ParameterError:
         f"measure '{measure}' cannot compute the explained fraction of a target: omit the target, "
         "or use another measure"
     )
+
+
+def no_target_explanation(measure: str) -> ParameterError:
+    return ParameterError(
+        f"measure '{measure}' explains columns by each other only: omit the target, or use "
+        "measure 'uds-chance'"
+    )
+
+
+def no_given(measure: str) -> ParameterError:
+    return ParameterError(
+        f"measure '{measure}' cannot compute what columns explain beyond given ones: omit given, "
+        "or use measure 'uds-chance'"
+    )
+
+
+def given_without_target() -> ParameterError:
+    return ParameterError("given columns need a target: name the column to be explained as target")
+
+
+def two_roles(name: str, one: str, other: str) -> ColumnError:
+    return ColumnError(f"column {_quoted(name)} is in both {one} and {other}: name it once")
 
 
 # ---------------------------------------------------------------- searches and tests

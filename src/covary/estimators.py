@@ -20,11 +20,14 @@ from covary.searching.strategies import Strategy
 from covary.table import Column, Table
 from covary.table.read import MIN_ROWS
 
-# Options that the estimator has under another name.
+# Options that the estimator has under another name, or describes itself.
 RENAMED = ("target", "seed")
 OPTIONS = {name: each for name, each in SearchOptions.allowed().items() if name not in RENAMED}
-# Fewer sets than `covary.search` returns, because all of their columns are selected.
-DEFAULTS = {name: SearchOptions.defaults()[name] for name in OPTIONS} | {"top": 10}
+# Fewer sets than `covary.search` returns, because all of their columns are selected. With a
+# target, the columns of the best set are the answer.
+DEFAULTS = {name: SearchOptions.defaults()[name] for name in OPTIONS} | {"top": None}
+TOP = 10
+TOP_SUPERVISED = 1
 
 
 class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -59,7 +62,8 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A set that scores 0 selects nothing.
+    A set that scores 0 selects nothing. ``top`` is 10 by default, and 1 if ``supervised``: the
+    columns that explain ``y`` best together.
 
     Examples
     --------
@@ -137,6 +141,9 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.supervised:
             target = _unused_name(names)
             columns.append(Column(target, np.asarray(y, np.float64)))
+        top = self.top
+        if top is None:
+            top = TOP_SUPERVISED if self.supervised else TOP
         self.result_ = search(
             Table(tuple(columns), len(X)),
             measure=self.measure,
@@ -145,7 +152,7 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             n_jobs=self.n_jobs,
             target=target,
             seed=self.random_state,
-            **{name: getattr(self, name) for name in OPTIONS},
+            **{name: getattr(self, name) for name in OPTIONS} | {"top": top},
             **{
                 "max_size": self.max_size,
                 "beam": self.beam,

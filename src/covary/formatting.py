@@ -52,6 +52,12 @@ def short_number(number: float) -> str:
     return f"{number:.4f}" if abs(number) >= 0.001 or number == 0.0 else f"{number:.1e}"
 
 
+def listing(names: Sequence[object]) -> str:
+    """Return names as a list in a sentence: a, b and c."""
+    *first, last = map(printable, names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural if needed.
 

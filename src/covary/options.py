@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from covary import errors
-from covary.validation import check_fraction, check_whole_number
+from covary.validation import check_columns, check_fraction, check_whole_number
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +37,7 @@ class Allowed(NamedTuple):
 
     Parameters
     ----------
-    kind : "whole number", "fraction", "flag", "choice" or "column"
+    kind : "whole number", "fraction", "flag", "choice", "column" or "columns"
     help : one or more sentences
     minimum : of a whole number
     choices : of a choice
@@ -63,6 +63,8 @@ class Allowed(NamedTuple):
         if self.kind == "choice" and value not in self.choices:
             allowed = " or ".join(map(repr, self.choices))
             raise errors.invalid_parameter(name, allowed, value)
+        if self.kind == "columns":
+            return check_columns(name, value) or None
         if self.kind == "flag":
             if not isinstance(value, (Integral, np.bool_)):
                 raise errors.invalid_parameter(name, "True or False", value)
@@ -72,7 +74,13 @@ class Allowed(NamedTuple):
     @property
     def type_name(self) -> str:
         """The type as a docstring names it."""
-        names = {"whole number": "int", "fraction": "float", "flag": "bool", "column": "name"}
+        names = {
+            "whole number": "int",
+            "fraction": "float",
+            "flag": "bool",
+            "column": "name",
+            "columns": "list of names",
+        }
         text = names.get(self.kind) or " or ".join(f'"{each}"' for each in self.choices)
         return f"{text}, optional" if self.optional else text
 

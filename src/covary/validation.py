@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral, Real
+from typing import Any
 
 from covary import errors
 
@@ -21,3 +23,10 @@ def check_fraction(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
         raise errors.invalid_parameter(name, "a number above 0 and below 1", value)
     return float(value)
+
+
+def check_columns(name: str, columns: Any) -> tuple[Any, ...]:
+    """Return the names or positions of columns; raise an error if they are not a list."""
+    if isinstance(columns, (str, bytes)) or not isinstance(columns, Iterable):
+        raise errors.invalid_parameter(name, "a list of names, such as ['a', 'b']", columns)
+    return tuple(columns)

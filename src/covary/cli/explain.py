@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covary.cli import options, output
-from covary.formatting import printable
+from covary.formatting import listing, printable
 
 if TYPE_CHECKING:
     from covary.results import Explanation
@@ -19,29 +19,35 @@ MAX_NAMES = 3
 @click.command("explain")
 @options.file
 @options.columns
+@options.target
+@options.given
 @options.measure
 @options.as_json
 def command(
     file: str,
     columns: list[str] | None,
+    target: str | None,
+    given: list[str] | None,
     measure: str,
     parameters: dict[str, Any],
     as_json: bool,
 ) -> None:
     """Print which column is explained by which, and how much of it.
 
-    Uses every usable column of FILE unless --columns names some.
+    Uses every usable column of FILE unless --columns names some. With --target, prints which
+    columns explain the target, and what each of them adds to the others.
 
     \b
     Examples:
       covary explain wine.csv
+      covary explain wine.csv --target quality --given alcohol
       covary explain wine.csv --columns density,alcohol,residual_sugar
     """  # noqa: D301
     from covary.measures import find_measure
 
     found = find_measure(measure, **parameters)
     with output.notices(), output.progress("scoring") as on_progress:
-        explanation = found.explain(file, columns, on_progress)
+        explanation = found.explain(file, columns, on_progress, target, given)
     if as_json:
         output.print_json(explanation.to_dict())
     else:
@@ -53,20 +59,23 @@ def print_explanation(explanation: Explanation) -> None:
     from rich.markup import escape
 
     out = output.console()
+    about = f"{printable(explanation.order[0])} comes first and is not explained"
+    if explanation.target is not None:
+        about = explanation.summary().strip("()")
     out.print(
         f"[bold]{explanation.measure} = {explanation.score:.4f}[/bold]   "
-        f"({len(explanation.order)} columns, {explanation.rows:,} rows; "
-        f"{escape(printable(explanation.order[0]))} comes first and is not explained)"
+        f"({len(explanation.order)} columns, {explanation.rows:,} rows; {escape(about)})"
     )
     steps = output.table("column", "#explained", "#rows", "by", "how")
     for step in explanation.steps:
-        by = ", ".join(step.by[-MAX_NAMES:]) if step.by else "-"
-        more = f"{len(step.by) - MAX_NAMES} more, " if len(step.by) > MAX_NAMES else ""
+        by = listing(step.by) if step.by else "-"
+        if len(step.by) > MAX_NAMES and not step.alone:  # a chain of all columns before it
+            by = f"{len(step.by) - MAX_NAMES} more, {', '.join(step.by[-MAX_NAMES:])}"
         steps.add_row(
             output.cell(step.target),
             f"{step.explained:.4f}",
             str(step.rows),
-            output.cell(more + by),
+            output.cell(by),
             output.cell(step.details()),
         )
     out.print(steps)

@@ -48,6 +48,10 @@ def make_option(name: str, allowed: Allowed, default: Any) -> click.Option:
         return click.Option(flags, is_flag=True, **settings)
     if allowed.kind == "column":
         return click.Option(flags, metavar="NAME", **settings)
+    if allowed.kind == "columns":
+        return click.Option(
+            flags, multiple=True, callback=_split_names, metavar="A,B,...", **settings
+        )
     types = {
         "whole number": click.IntRange(min=allowed.minimum),
         "fraction": click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -124,7 +128,7 @@ def _split_names(
 ) -> list[str] | None:
     """Return comma-separated names; a name with a comma must be quoted."""
     try:
-        rows = list(csv.reader(texts, skipinitialspace=True))
+        rows = list(csv.reader(texts or (), skipinitialspace=True))
     except csv.Error:
         raise click.BadParameter("quote a name that contains a line break") from None
     return [name for row in rows for name in row] if texts else None
@@ -163,6 +167,15 @@ columns = click.option(
     callback=_split_names,
     metavar="A,B,...",
     help="Use only these columns; may be repeated.",
+)
+target = click.option("--target", metavar="NAME", help="The column to be explained.")
+given = click.option(
+    "--given",
+    multiple=True,
+    callback=_split_names,
+    metavar="A,B,...",
+    help="Columns that are known already: count only what others explain beyond them. Needs "
+    "--target.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 jobs = click.option(

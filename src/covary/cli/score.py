@@ -8,53 +8,69 @@ from typing import Any
 import click
 
 from covary.cli import options, output
-from covary.formatting import short_number
+from covary.formatting import counted, listing, printable, short_number
 
 
 @click.command("score")
 @options.file
 @options.columns
+@options.target
+@options.given
 @options.measure
 @options.as_json
 def command(
     file: str,
     columns: list[str] | None,
+    target: str | None,
+    given: list[str] | None,
     measure: str,
     parameters: dict[str, Any],
     as_json: bool,
 ) -> None:
     """Print how strongly columns depend on each other.
 
-    Uses every usable column of FILE unless --columns names some. `covary explain` prints which
-    column is explained by which.
+    Uses every usable column of FILE unless --columns names some. With --target, prints the
+    fraction of the target that the others explain. `covary explain` prints which column is
+    explained by which.
 
     \b
     Examples:
       covary score wine.csv --columns density,alcohol,residual_sugar
       covary score wine.csv -c density,alcohol --measure uds --set beta=10
+      covary score wine.csv -c sulphates --target quality --given alcohol
     """  # noqa: D301
+    from rich.markup import escape
+
     from covary.measures import find_measure
 
     found = find_measure(measure, **parameters)
+    found_parameters = dataclasses.asdict(found)  # type: ignore[call-overload]
     with output.notices():
-        prepared = found.prepared(file, columns)
-        every = range(len(prepared.names))
-        score = found.score_set(prepared, every)
+        found, prepared, roles = found.with_roles(file, columns, target, given)
+        found.check(prepared, len(roles.tested))
+        with_target = {} if roles.target is None else {"target": roles.target}
+        score = found.score_set(prepared, roles.others, **with_target)
     # With an aggregate, each pair has its own complete rows.
     one_set_of_rows = found.drops_incomplete_rows and getattr(found, "aggregate", None) is None
-    rows = prepared.n_complete(every) if one_set_of_rows else prepared.n_rows
+    rows = prepared.n_complete(roles.tested) if one_set_of_rows else prepared.n_rows
+    names = [prepared.names[column] for column in roles.others]
+    given_names = [prepared.names[column] for column in roles.given]
     if as_json:
         output.print_json(
             {
                 "measure": found.name,
-                "parameters": dataclasses.asdict(found),  # type: ignore[call-overload]
+                "parameters": found_parameters,
                 "score": score,
                 "rows": rows,
-                "columns": list(prepared.names),
+                "columns": names,
+                "target": target,
+                "given": given_names,
             }
         )
         return
+    of_target = f" for {printable(target)}" if target is not None else ""
+    of_target += f" beyond {listing(given_names)}" if given_names else ""
     output.console().print(
         f"[bold]{found.name} = {short_number(score)}[/bold]   "
-        f"({len(prepared.names)} columns, {rows:,} rows; {found.reading})"
+        f"({counted(len(names), 'column')}{escape(of_target)}, {rows:,} rows; {found.reading})"
     )

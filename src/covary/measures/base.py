@@ -16,7 +16,7 @@ from covary.engines.inline import run_here
 from covary.measures.former_names import check_definitions, former_attribute
 from covary.measures.registry import MEASURES
 from covary.measures.scorer import Scorer
-from covary.prepare import Moves, Need, Prepared, prepare
+from covary.prepare import Moves, Need, Prepared, Roles, prepare, prepare_with_roles
 from covary.results import Explanation
 from covary.table import labels_of
 
@@ -32,11 +32,13 @@ class Measure(ABC):
     reading : what the scores mean, as short text
     max_rows : the largest number of rows that the measure can handle
     takes_target : whether the measure can score how much of one column others explain
+    explains_target : whether it can explain which columns do
     """
 
     reading: ClassVar[str] = "0 if independent, 1 if determined"
     max_rows: ClassVar[int | None] = None
     takes_target: ClassVar[bool] = False
+    explains_target: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -49,29 +51,70 @@ class Measure(ABC):
 
     # ------------------------------------------------------------ for users
 
-    def score(self, data: Any, columns: Sequence[Any] | None = None) -> float:
-        """Return the score of the columns; of all usable columns if None."""
-        prepared = self.prepared(data, columns)
-        return self.score_set(prepared, range(len(prepared.names)))
+    def score(
+        self,
+        data: Any,
+        columns: Sequence[Any] | None = None,
+        target: Any = None,
+        given: Sequence[Any] | None = None,
+    ) -> float:
+        """Return the score of the columns; of all usable columns if None.
+
+        With a target, return the fraction of it that the columns explain, beyond given ones.
+        """
+        measure, prepared, roles = self.with_roles(data, columns, target, given)
+        measure.check(prepared, len(roles.tested))
+        if roles.target is None:
+            return measure.score_set(prepared, roles.others)
+        return measure.score_set(prepared, roles.others, roles.target)
 
     def explain(
         self,
         data: Any,
         columns: Sequence[Any] | None = None,
         on_progress: OnProgress | None = None,
+        target: Any = None,
+        given: Sequence[Any] | None = None,
     ) -> Explanation:
         """Return the score with the steps that it consists of."""
         if not self.explains:
             raise errors.no_explanation(self.name)
-        prepared = self.prepared(data, columns)
-        explanation = self.explain_set(prepared, range(len(prepared.names)), on_progress)
+        measure, prepared, roles = self.with_roles(data, columns, target, given)
+        if roles.target is not None and not self.explains_target:
+            raise errors.no_target_explanation(self.name)
+        measure.check(prepared, len(roles.tested))
+        with_target = {} if roles.target is None else {"target": roles.target}
+        explanation = measure.explain_set(prepared, roles.others, on_progress, **with_target)
         labels = labels_of(data)
         return explanation.relabelled(labels) if labels else explanation
 
-    def evidence(self, data: Any, columns: Sequence[Any] | None = None) -> float:
+    def evidence(
+        self,
+        data: Any,
+        columns: Sequence[Any] | None = None,
+        target: Any = None,
+        given: Sequence[Any] | None = None,
+    ) -> float:
         """Return the evidence statistic of the columns."""
-        prepared = self.prepared(data, columns)
-        return float(self.evidence_sets(prepared, [range(len(prepared.names))])[0])
+        measure, prepared, roles = self.with_roles(data, columns, target, given)
+        measure.check(prepared, len(roles.tested))
+        return float(measure.evidence_sets(prepared, [roles.tested], roles.target)[0])
+
+    def with_roles(
+        self,
+        data: Any,
+        columns: Sequence[Any] | None,
+        target: Any,
+        given: Sequence[Any] | None,
+    ) -> tuple[Measure, Prepared, Roles]:
+        """Return the measure beyond given columns, the prepared columns and their roles."""
+        prepared, roles = prepare_with_roles(data, columns, target, given)
+        if roles.target is not None and not self.takes_target:
+            raise errors.no_target(self.name)
+        measure = self.beyond(roles.given) if roles.given else self
+        if not roles.others:
+            raise errors.too_few_columns(prepared.names)
+        return measure, prepared, roles
 
     def prepared(self, data: Any, columns: Sequence[Any] | None = None) -> Prepared:
         """Return the prepared columns after checking that the measure can score them together."""
@@ -161,6 +204,10 @@ class Measure(ABC):
         """Return a scorer of many sets; override it if sets can share computations."""
         return Scorer((self, prepared, target))
 
+    def beyond(self, given: Columns) -> Measure:
+        """Return the measure of what columns explain of a target beyond given columns."""
+        raise errors.no_given(self.name)
+
     def order_set(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
         """Return the columns in the order in which they explain each other; empty if undefined."""
         return []
@@ -170,8 +217,12 @@ class Measure(ABC):
         prepared: Prepared,
         columns: Sequence[int],
         on_progress: OnProgress | None = None,
+        target: int | None = None,
     ) -> Explanation:
-        """Return the explanation of a set."""
+        """Return the explanation of a set; with a target, what the columns explain of it.
+
+        Only measures that explain targets get one.
+        """
         raise errors.no_explanation(self.name)
 
     def evidence_sets(

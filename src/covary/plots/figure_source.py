@@ -40,7 +40,13 @@ class FigureSource:
             return None
         key = tuple(columns)
         if key not in self._explanations:
-            self._explanations[key] = record.measure.explain_set(record.prepared, key)
+            measure, prepared, target = record.measure, record.prepared, record.target
+            if target in key and measure.explains_target:
+                others = tuple(column for column in key if column != target)
+                explanation = measure.explain_set(prepared, others, target=target)
+            else:
+                explanation = measure.explain_set(prepared, key)
+            self._explanations[key] = explanation
         return self._explanations[key]
 
     def order(self, columns: Sequence[int]) -> list[int]:
@@ -48,7 +54,8 @@ class FigureSource:
         record = self.record
         explanation = self.explanation(columns)
         if explanation is not None:
-            return [record.prepared.names.index(name) for name in explanation.order]
+            order = [record.prepared.names.index(name) for name in explanation.order]
+            return [column for column in order if column in columns]
         return record.measure.order_set(record.prepared, columns) or list(columns)
 
     def fit(self, one: int, other: int) -> Fit | None:

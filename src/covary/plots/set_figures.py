@@ -247,10 +247,12 @@ class SetFigures:
         columns = self.drawn_columns
         names = [column.name for column in columns]
         for step in self.steps():
-            partners = [name for name in step.by if name != names[one]]
-            if step.target == names[other] and len(partners) == len(step.by) - 1 == 1:
-                third = names.index(partners[0]) if partners[0] in names else None
-                if third is not None and chart_scale(columns[third]) == "quantitative":
+            adds = dict(zip(step.by, step.adds, strict=False))
+            partners = [name for name in step.by if name != names[one] and name in names]
+            if step.target == names[other] and names[one] in step.by and partners:
+                # Of several partners, the one that adds most.
+                third = names.index(max(partners, key=lambda name: adds.get(name, 0.0)))
+                if chart_scale(columns[third]) == "quantitative":
                     ends = np.nanquantile(columns[third].values, COLOUR_QUANTILES).tolist()
                     low, high = (chart_value(columns[third], end) for end in ends)
                     return PointColour(third, low, high) if low < high else None

@@ -1,7 +1,7 @@
 """Columns sorted once, and data that estimators derive from them."""
 
 from covary.prepare.derived import Derived, Moves, Need, move_entries, move_orders
-from covary.prepare.prepared import Prepared, prepare, prepare_with_target
+from covary.prepare.prepared import Prepared, Roles, prepare, prepare_with_roles
 from covary.prepare.ranks import Ranks
 
 __all__ = [
@@ -10,8 +10,9 @@ __all__ = [
     "Need",
     "Prepared",
     "Ranks",
+    "Roles",
     "move_entries",
     "move_orders",
     "prepare",
-    "prepare_with_target",
+    "prepare_with_roles",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from covary import errors, kernels
 from covary.array_types import Booleans, Floats
 from covary.prepare.derived import Derived, Moves, Need, move_orders
 from covary.prepare.sorting import sort_column
-from covary.table import Table, read_table
+from covary.table import Table, as_list, read_table
+from covary.validation import check_columns
 
 D = TypeVar("D", bound=Derived)
 
@@ -140,15 +141,56 @@ def prepare(data: Any, columns: Sequence[Any] | None = None) -> Prepared:
     return Prepared(read_table(data, columns))
 
 
-def prepare_with_target(
-    data: Any, columns: Sequence[Any] | None, target: Any
-) -> tuple[Prepared, int | None]:
-    """Return the prepared columns, including the target, and the position of the target."""
-    if target is not None and columns is not None:
-        named = {name for column in columns for name in _possible_names(column)}
-        columns = [*columns, *([] if named.intersection(_possible_names(target)) else [target])]
+class Roles(NamedTuple):
+    """What each column is for, by position.
+
+    Parameters
+    ----------
+    target : the column to be explained, if there is one
+    given : columns that are known already; what others explain beyond them counts
+    others : all other columns
+    """
+
+    target: int | None
+    given: tuple[int, ...]
+    others: tuple[int, ...]
+
+    @property
+    def tested(self) -> tuple[int, ...]:
+        """All columns except those that are given."""
+        return tuple(sorted((*self.others, *([] if self.target is None else [self.target]))))
+
+
+def prepare_with_roles(
+    data: Any,
+    columns: Sequence[Any] | None,
+    target: Any = None,
+    given: Sequence[Any] | None = None,
+) -> tuple[Prepared, Roles]:
+    """Return the prepared columns, including target and given columns, and their roles."""
+    named_given = () if given is None else check_columns("given", given)
+    if target is None and named_given:
+        raise errors.given_without_target()
+    if columns is not None and (target is not None or named_given):
+        columns = as_list(columns)
+        for column in named_given:
+            if _is_named(column, columns):
+                raise errors.two_roles(str(column), "columns", "given")
+        extra = [] if target is None else [target]
+        columns += [each for each in (*extra, *named_given) if not _is_named(each, columns)]
     prepared = prepare(data, columns)
-    return prepared, None if target is None else _position(target, prepared.table)
+    names = prepared.names
+    positions = tuple(dict.fromkeys(_position(column, prepared.table) for column in named_given))
+    at = None if target is None else _position(target, prepared.table)
+    if at in positions:
+        raise errors.two_roles(names[at], "target", "given")
+    others = tuple(c for c in range(len(names)) if c != at and c not in positions)
+    return prepared, Roles(at, positions, others)
+
+
+def _is_named(column: Any, columns: Sequence[Any]) -> bool:
+    names = {name for each in columns for name in _possible_names(each)}
+    return bool(names.intersection(_possible_names(column)))
 
 
 def _position(target: Any, table: Table) -> int:

@@ -221,8 +221,14 @@ def _explained_columns(
         if not 0.0 < subspace.score <= 1.0:
             return []
         target = shown_label(result.target)
+        if given := result.parameters.get("given"):
+            target += f" beyond {joined_labels(given)}"
+        steps = set_figures.steps(coarse=not with_rows)
+        details = steps[0].details() if len(steps) == 1 else ""
         return [
-            ExplainedColumn(target, joined_labels(others), len(others) > 1, subspace.score, "")
+            ExplainedColumn(
+                target, joined_labels(others), len(others) > 1, subspace.score, details
+            )
         ]
     return [
         ExplainedColumn(

@@ -8,6 +8,7 @@ from typing import Any
 
 from covary.formatting import counted
 from covary.plots.figures.style import shown_label
+from covary.report.findings import joined_labels
 from covary.results import SearchResult, TestSummary
 from covary.searching.options import TEST_OPTIONS, SearchOptions
 from covary.searching.record import SearchRecord
@@ -58,13 +59,14 @@ def _option_settings(parameters: Mapping[str, Any]) -> list[Setting]:
     for name, allowed in SearchOptions.allowed().items():
         value = parameters.get(name, defaults[name])
         if name not in elsewhere and value != defaults[name]:
-            text = allowed.help if allowed.kind == "flag" else f"{value}. {allowed.help}"
+            shown = joined_labels(value) if allowed.kind == "columns" else value
+            text = allowed.help if allowed.kind == "flag" else f"{shown}. {allowed.help}"
             settings.append((f"Option {name}", text))
     return settings
 
 
 def _assignments(parameters: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+    return ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
 
 
 def _test_settings(tests: TestSummary | None) -> list[Setting]:

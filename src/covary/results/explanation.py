@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from covary.formatting import distinct_texts, printable
+from covary.formatting import distinct_texts, listing, printable
 
 # A step shows at most this many cut points.
 MAX_CUTS_SHOWN = 5
@@ -28,8 +28,8 @@ class Step:
     by : tuple of str
         Those of ``given`` that explain something: columns that are cut, or have missing cells.
     bins : int
-        The largest number of bins of a column in ``by``, not counting missing cells; with
-        `covary.UDS`, of the last column in ``given``.
+        The number of bins of the column in ``by``, not counting missing cells; 0 if there are
+        several columns. With `covary.UDS`, of the last column in ``given``.
     cuts : dict of tuple
         By column, its cut points in the column's own units: the largest value of each bin except
         the last. With `covary.UDS`, where the last column in ``given`` was cut. Otherwise a few
@@ -40,6 +40,11 @@ class Step:
         The number of rows in which the target is present.
     alone : tuple of float
         The fraction that each column in ``by`` explains alone, if the measure computes it.
+    adds : tuple of float
+        The fraction that each column in ``by`` explains beyond the other columns in ``by``: of
+        what these leave unexplained.
+    cells : int
+        The number of cells of several columns in ``by``; 0 if there is one column.
     """
 
     target: str
@@ -51,23 +56,24 @@ class Step:
     missing: int
     rows: int
     alone: tuple[float, ...] = ()
+    adds: tuple[float, ...] = ()
+    cells: int = 0
 
     def __str__(self) -> str:
         target = printable(self.target)
         if not self.by:
             return f"{target}: nothing explained"
-        by = " and ".join(map(printable, self.by))
+        by = listing(self.by)
         details = self.details()
         suffix = f" ({details})" if details else ""
         return f"{target}: {self.explained:.4f} explained by {by}{suffix}"
 
     def details(self, most: int = MAX_CUTS_SHOWN) -> str:
-        """Return bins, at most this many cut points, and what each column explains alone."""
+        """Return bins and cut points, or what each column explains alone and beyond the others."""
         words = []
         if len(self.alone) > 1:
-            words.append(f"{self.bins} x {self.bins} bins")
-            for column, alone in zip(self.by, self.alone, strict=True):
-                words.append(f"{printable(column)} alone {alone:.4f}")
+            for column, alone, adds in zip(self.by, self.alone, self.adds, strict=True):
+                words.append(f"{printable(column)} alone {alone:.4f}, adds {adds:.4f}")
         elif self.alone:
             words.append(f"{self.bins} bins")
         if len(self.alone) < 2:
@@ -103,6 +109,11 @@ class Explanation:
         The name of the measure.
     rows : int
         The number of rows of the table.
+    target : str or None
+        The column that the others explain, if there is one. It is the last in ``order``, and has
+        the only step.
+    given : tuple of str
+        The columns beyond which the score counts. The step includes them.
     """
 
     score: float
@@ -110,13 +121,26 @@ class Explanation:
     steps: tuple[Step, ...]
     measure: str
     rows: int
+    target: str | None = None
+    given: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        order = " -> ".join(map(printable, self.order))
-        heading = f"{self.measure} = {self.score:.4f} for {order}"
+        heading = f"{self.measure} = {self.score:.4f} {self.summary()}"
         return "\n  ".join([heading, *map(str, self.steps)])
 
-    def relabelled(self, labels: Mapping[str, Any]) -> Explanation:
+    def summary(self) -> str:
+        """Return what the score is about."""
+        if self.target is None:
+            return f"for {' -> '.join(map(printable, self.order))}"
+        by = [name for name in self.steps[0].by if name not in self.given]
+        beyond = f" beyond {listing(self.given)}" if self.given else ""
+        if not by or self.score == 0.0:
+            return f"(nothing explains {printable(self.target)}{beyond})"
+        verb = "explains" if len(by) == 1 else "explain"
+        share = f"{100 * self.score:.0f} %" if self.score >= 0.01 else f"{100 * self.score:.1g} %"
+        return f"({listing(by)} {verb} {share} of {printable(self.target)}{beyond})"
+
+    def relabelled(self, labels: Mapping[Any, Any]) -> Explanation:
         """Return the same explanation with other labels for the columns."""
 
         def relabel(names: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -132,7 +156,13 @@ class Explanation:
             )
             for step in self.steps
         ]
-        return dataclasses.replace(self, order=relabel(self.order), steps=tuple(steps))
+        return dataclasses.replace(
+            self,
+            order=relabel(self.order),
+            steps=tuple(steps),
+            target=labels.get(self.target, self.target),
+            given=relabel(self.given),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as JSON types; cut points keep their own type.
@@ -150,5 +180,7 @@ class Explanation:
             "score": self.score,
             "rows": self.rows,
             "order": list(self.order),
+            "target": self.target,
+            "given": list(self.given),
             "steps": steps,
         }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from covary import errors
-from covary.formatting import counted, printable, short_number, to_json_text
+from covary.formatting import counted, listing, printable, short_number, to_json_text
 from covary.results.significance import ADDS_NOTHING, TestSummary
 from covary.table import as_frame
 
@@ -127,6 +127,8 @@ class SearchResult:
         The number of rows of the table.
     scored : int
         The number of scored sets.
+    examined : tuple of tuple
+        For each size of sets: the size, the number of scored sets, and the number of all sets.
     complete : bool
         False if the search was interrupted: better sets may exist.
     tests : TestSummary or None
@@ -140,6 +142,7 @@ class SearchResult:
     target: Any
     rows: int
     scored: int
+    examined: tuple[tuple[int, int, int], ...] = ()
     complete: bool = True
     tests: TestSummary | None = None
     _frame_library: str | None = field(default=None, repr=False, compare=False)
@@ -230,17 +233,29 @@ class SearchResult:
         return ""
 
     def explained(self) -> list[str]:
-        """Return the meaning of the p-values, one sentence per line; empty without tests."""
-        if self.tests is None:
-            return []
-        marked = any(subspace.adds_nothing for subspace in self)
-        return self.tests.explained(self.scored, self.target, marked)
+        """Return which sets were not scored, and the meaning of the p-values, line by line."""
+        lines = self.not_examined()
+        if self.tests is not None:
+            marked = any(subspace.adds_nothing for subspace in self)
+            lines += self.tests.explained(self.scored, self.target, marked)
+        return lines
+
+    def not_examined(self) -> list[str]:
+        """Return one line that says which sets were not scored; empty if all were."""
+        parts = [
+            f"{possible - scored:,} of {possible:,} sets of {size}"
+            for size, scored, possible in self.examined
+            if scored < possible
+        ]
+        return [f"not scored: {', '.join(parts)} columns"] if parts and self.complete else []
 
     def summary(self) -> str:
         """Return one line that describes the search."""
         sets = counted(self.scored, "scored set")
         best = f"the best {len(self)} of {sets}" if len(self) < self.scored else sets
         purpose = "" if self.target is None else f" that explain {printable(self.target)}"
+        if given := self.parameters.get("given"):
+            purpose += f" beyond {listing(given)}"
         state = "" if self.complete else ", interrupted"
         return f"{best}{purpose} ({self.measure}, {self.strategy}, {self.rows:,} rows{state})"
 
@@ -263,6 +278,7 @@ class SearchResult:
             "target": self.target,
             "rows": self.rows,
             "scored": self.scored,
+            "examined": [list(each) for each in self.examined],
             "complete": self.complete,
             "tests": None if self.tests is None else dataclasses.asdict(self.tests),
             "subspaces": [subspace.to_dict() for subspace in self.subspaces],

@@ -28,6 +28,10 @@ from covary.runs.sqlite_errors import sqlite_errors_translated
 COMMIT_SECONDS = 0.25
 
 
+# Files of these versions can be read, but not resumed: the scores of this version differ.
+READABLE_VERSIONS = ("0.1.0",)
+
+
 class RunFile:
     """An open run file.
 
@@ -121,19 +125,24 @@ class RunFile:
 
     # ------------------------------------------------------------ the search
 
-    def difference(self, description: RunDescription) -> str:
+    def difference(self, description: RunDescription, only_read: bool = False) -> str:
         """Return the first difference from another search as text; "" if there is none.
 
-        Raises an error if the file is damaged or from another version.
+        Raises an error if the file is damaged or from another version. If it is only read, and the
+        version is one whose files can be read, it warns.
         """
         facts = self.facts()
         required = {*description.parameters} - {*description.defaults} | {"rows", "versions"}
         if required.difference(facts) or not isinstance(facts["versions"], dict):
             raise errors.run_without_search(self.path)
         version, this_version = facts["versions"].get("covary"), description.versions["covary"]
-        if version != this_version:
+        if version != this_version and not (only_read and version in READABLE_VERSIONS):
             raise errors.run_of_other_version(self.path, version, this_version)
+        if version != this_version:
+            errors.warn(errors.run_shown_by_other_version(self.path, version, this_version))
         difference = table_difference(facts["rows"], self.columns(), description)
+        if only_read:  # the parameters come from the file
+            return difference
         return difference or parameter_difference(
             facts, description.parameters, description.defaults
         )

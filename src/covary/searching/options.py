@@ -22,6 +22,12 @@ class SearchOptions(Options):
         "other columns explain. Sets that explain no more than a subset are left out.",
         kind="column",
     )
+    given: Any = option(
+        None,
+        "Rank sets by the fraction of the target that they explain beyond these columns. Needs a "
+        "target.",
+        kind="columns",
+    )
     top: int = option(100, "Number of sets to return.", minimum=1, flag="-t")
     prune: bool = option(
         False, "Leave out a set if a superset scores at least as high.", kind="flag"

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from covary import errors
-from covary.array_types import ColumnSets, Floats
+from covary.array_types import Columns, ColumnSets, Floats
 from covary.measures import Measure
-from covary.prepare import Prepared, prepare_with_target
+from covary.prepare import Prepared, Roles
 from covary.runs import RunDescription
 from covary.searching.candidates import Candidates
 from covary.searching.options import SearchOptions
@@ -38,6 +38,7 @@ class SearchPlan:
     measure, strategy, options : as given by the user
     candidates : the sets to score; constant columns are left out
     source : the file of the table, if it is one
+    given : the columns beyond which sets explain the target
     """
 
     prepared: Prepared
@@ -46,6 +47,7 @@ class SearchPlan:
     options: SearchOptions
     candidates: Candidates
     source: str | None = None
+    given: Columns = ()
 
     @property
     def target(self) -> int | None:
@@ -59,14 +61,17 @@ class SearchPlan:
 
     def parameters(self) -> dict[str, Any]:
         """Return all parameters that decide which sets the search finds, as JSON types."""
-        target = None if self.target is None else self.prepared.names[self.target]
+        names = self.prepared.names
+        measure_parameters = _json_fields(self.measure)
+        measure_parameters.pop("given", None)
         return {
             "measure": self.measure.name,
-            "measure_parameters": _json_fields(self.measure),
+            "measure_parameters": measure_parameters,
             "strategy": self.strategy.name,
             "strategy_parameters": _json_fields(self.strategy),
             **self.options.search_facts(),
-            "target": target,
+            "target": None if self.target is None else names[self.target],
+            "given": [names[column] for column in self.given] or None,
         }
 
     def description(self) -> RunDescription:
@@ -97,20 +102,21 @@ def plan_search(
     options: SearchOptions,
 ) -> SearchPlan:
     """Return the plan of a search of any data that `read_table` accepts."""
-    prepared, target = prepare_with_target(data, columns, options.target)
-    largest = len(prepared.names)
+    measure, prepared, roles = measure.with_roles(data, columns, options.target, options.given)
+    largest = len(roles.tested)
     if strategy.max_size is not None:
         largest = min(largest, strategy.max_size)
     measure.check(prepared, largest)
-    candidates = Candidates(strategy, _candidate_columns(prepared, strategy, target), target)
+    candidates = Candidates(strategy, _candidate_columns(prepared, strategy, roles), roles.target)
     if candidates.number is not None and candidates.number > MAX_SETS:
         raise errors.too_many_sets(candidates.number, MAX_SETS)
     source = os.path.abspath(data) if isinstance(data, (str, os.PathLike)) else None
-    return SearchPlan(prepared, measure, strategy, options, candidates, source)
+    return SearchPlan(prepared, measure, strategy, options, candidates, source, roles.given)
 
 
-def _candidate_columns(prepared: Prepared, strategy: Strategy, target: int | None) -> ColumnSets:
-    """Return the columns that vary, without the target; warn about the others."""
+def _candidate_columns(prepared: Prepared, strategy: Strategy, roles: Roles) -> ColumnSets:
+    """Return the columns that vary, without target and given ones; warn about the others."""
+    target = roles.target
     if target is not None and not strategy.takes_target:
         raise errors.strategy_without_target(strategy.name)
     if target is not None and prepared.entropies[target] == 0:
@@ -118,6 +124,7 @@ def _candidate_columns(prepared: Prepared, strategy: Strategy, target: int | Non
     varies = prepared.varies.copy()
     if not varies.all():
         errors.warn(errors.never_varies([prepared.names[c] for c in np.flatnonzero(~varies)]))
+    varies[list(roles.given)] = False
     if target is not None:
         varies[target] = False
     return np.flatnonzero(varies).astype(np.int32)

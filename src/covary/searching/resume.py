@@ -20,6 +20,10 @@ from covary.searching.run import Search
 from covary.searching.strategies import find_strategy
 from covary.table import read_table
 
+# Parameters that strategies did not have in the first release, with the values that they had in
+# effect.
+LATER_PARAMETERS = {"beam": {"every": 0}}
+
 
 def restore_search(
     path: str | os.PathLike[str],
@@ -37,7 +41,7 @@ def restore_search(
         source = table if table is not None else _find_table(path, facts.get("table"))
         names = [name for name, _ in run_file.columns()]
         plan = _restore_plan(path, facts, source, names)
-        if difference := run_file.difference(plan.description()):
+        if difference := run_file.difference(plan.description(), only_read=True):
             raise errors.not_the_table_of_run(source, path, difference)
         run_file.bounds = plan.measure.bounds
         search = Search(plan)
@@ -92,7 +96,10 @@ def _restore_plan(
         table,
         None,
         find_measure(facts["measure"], **facts["measure_parameters"]),
-        find_strategy(facts["strategy"], **facts["strategy_parameters"]),
+        find_strategy(
+            facts["strategy"],
+            **LATER_PARAMETERS.get(facts["strategy"], {}) | facts["strategy_parameters"],
+        ),
         options,
     )
     return dataclasses.replace(plan, source=os.fspath(source))

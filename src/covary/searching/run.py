@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -121,6 +122,16 @@ class Search:
             return self.sifted
         return self.scores.ranking.first(self.plan.options.top)
 
+    def _examined(self) -> tuple[tuple[int, int, int], ...]:
+        """Return, for each size of sets, the numbers of scored and of possible sets."""
+        candidates, strategy = self.plan.candidates, self.plan.strategy
+        fixed, n_columns = candidates.n_fixed, len(candidates.columns)
+        largest = strategy.max_size or max(self.scores.by_size, default=0)
+        sizes = range(2, min(largest, n_columns + fixed) + 1)
+        return tuple(
+            (size, self.scores.by_size[size], math.comb(n_columns, size - fixed)) for size in sizes
+        )
+
     def record(self, data: Any = None) -> SearchRecord:
         """Return everything that the result, figures and reports need, in the user's terms."""
         assert self.engine is not None
@@ -162,6 +173,7 @@ class Search:
             target=None if plan.target is None else labels[plan.target],
             rows=plan.prepared.n_rows,
             scored=self.scored,
+            examined=self._examined(),
             complete=self.complete,
             _frame_library=record.frame_library,
             _presenter=presenter,

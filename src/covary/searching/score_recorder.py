@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from covary.array_types import ColumnSets, Floats, Integers, OnStage
@@ -25,6 +27,7 @@ class ScoreRecorder(Observer):
     ranking : the best sets
     pairs : the scores of all pairs, NaN where not scored; None with a target or many columns
     scored : the number of scored sets
+    by_size : the number of scored sets by size
     run_file : stores every score, if there is one; stored scores are not computed again
     on_progress : called with the stage, the number of sets scored and their total
     """
@@ -37,6 +40,7 @@ class ScoreRecorder(Observer):
         if plan.target is None and n_columns <= MAX_COLUMNS_OF_PAIRS:
             self.pairs = np.full((n_columns, n_columns), np.nan)
         self.scored = 0
+        self.by_size: Counter[int] = Counter()
         self.run_file: RunFile | None = None
         self.on_progress: OnStage | None = None
         # Of the current batch: the batch, the number of scores, which of them are stored.
@@ -73,6 +77,7 @@ class ScoreRecorder(Observer):
         if self.pairs is not None and sets.shape[1] == 2:
             self.pairs[sets[known, 0], sets[known, 1]] = scores[known]
         self.scored += int(known.sum())
+        self.by_size[sets.shape[1]] += int(known.sum())
         if self.run_file is not None:
             # An interrupt may come between a score and its storage.
             late = np.flatnonzero(known & ~self._is_stored)

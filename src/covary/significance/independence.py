@@ -11,7 +11,7 @@ from covary.array_types import OnProgress
 from covary.engines import Engine
 from covary.measures import Measure
 from covary.options import Options, option
-from covary.prepare import Prepared, prepare_with_target
+from covary.prepare import Prepared, prepare_with_roles
 from covary.results import TestResult
 from covary.significance.nulls import RandomPermutations, all_arrangements
 from covary.significance.permutation import NullDistribution, PermutationTest
@@ -92,7 +92,8 @@ def plan_test(
     data: Any, columns: Sequence[Any] | None, measure: Measure, options: TestOptions
 ) -> IndependenceTest:
     """Return a test of any data that `read_table` accepts."""
-    prepared, target = prepare_with_target(data, columns, options.target)
+    prepared, roles = prepare_with_roles(data, columns, options.target)
+    target = roles.target
     measure.check(prepared, len(prepared.names))
     constant = [prepared.names[c] for c, varies in enumerate(prepared.varies) if not varies]
     if constant:

@@ -2,13 +2,14 @@
 
 from covary.table.atomic import atomic_file
 from covary.table.output import as_frame, kind_of_frame, label_matrix, labels_of, write_table
-from covary.table.read import read_table
+from covary.table.read import as_list, read_table
 from covary.table.table import Column, Table
 
 __all__ = [
     "Column",
     "Table",
     "as_frame",
+    "as_list",
     "atomic_file",
     "kind_of_frame",
     "label_matrix",

@@ -36,7 +36,7 @@ def read_table(data: Any, columns: Iterable[Any] | None = None) -> Table:
     -----
     CovaryWarning : if columns are left out (unless columns are named), or if there are few rows
     """
-    wanted = None if columns is None else _as_list(columns)
+    wanted = None if columns is None else as_list(columns)
     if isinstance(data, Table):
         return data if wanted is None else _select(data, wanted)
     table = _load(data, wanted)
@@ -69,7 +69,8 @@ def _check_finite(table: Table) -> None:
             raise errors.infinite_values(column.name, int(infinite.sum()))
 
 
-def _as_list(columns: Iterable[Any]) -> list[Any]:
+def as_list(columns: Iterable[Any]) -> list[Any]:
+    """Return the names of columns as a list; raise an error if they are none."""
     if isinstance(columns, (str, bytes)):
         raise errors.columns_is_text(columns)
     try:

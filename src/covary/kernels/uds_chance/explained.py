@@ -1,4 +1,4 @@
-"""The explained fraction of a target, given one or two columns: the best of all grids."""
+"""The explained fraction of a target, given some columns: the best grid, or the best cells."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import numpy as np
 from numba import float64, int64, types
 
 from covary.kernels.shared.jit import FLOATS, INTEGERS, kernel, subkernel
-from covary.kernels.uds_chance.gains import NEARLY_ZERO, TARGETS, gains_along
+from covary.kernels.uds_chance.cells import (
+    PLACES,
+    balanced_cells,
+    group_rows,
+    orders_of_columns,
+    split_cells,
+)
+from covary.kernels.uds_chance.gains import NEARLY_ZERO, TARGETS, gains, gains_along
 from covary.kernels.uds_chance.grids import GRIDS
 
 # Scale, variance and skewness of the null distribution of each column.
@@ -14,9 +21,11 @@ NULLS = types.UniTuple(FLOATS, 3)
 
 # Grids of one condition are compared at a noise level of two standard deviations.
 GRID_DEVIATIONS = 2.0
-# Cells of few rows underestimate the entropy of a column with long tails. For a normal column the
-# relative bias is about this factor times the number of cells per row.
-LONG_TAIL = 0.2
+# Cells of few rows underestimate the entropy of a column with long tails. For a normal column, the
+# relative bias is about LONG_TAIL s / (1 + LONG_TAIL_LIMIT s), where s is the number of degrees of
+# freedom per row.
+LONG_TAIL = 0.4
+LONG_TAIL_LIMIT = 6.0
 
 
 @subkernel
@@ -64,20 +73,61 @@ def lower_bound(explained, level, sparsity):
     ----------
     explained : the explained fraction
     level : the noise level
-    sparsity : approximately the number of cells divided by the number of rows
+    sparsity : degrees of freedom per row, about the number of cells per row
 
     """
     if level >= 1.0:
         return -np.inf
-    return (explained - level) / (1.0 - level) - LONG_TAIL * sparsity * (1.0 - explained)
+    tail = LONG_TAIL * sparsity / (1.0 + LONG_TAIL_LIMIT * sparsity)
+    return (explained - level) / (1.0 - level) - tail * (1.0 - explained)
+
+
+@subkernel
+def _improve_best(best, bests, gains, expected, freedoms, targets, nulls, offset):
+    """Replace the best partition of each target if one of these partitions has a larger bound.
+
+    Parameters
+    ----------
+    best : output, explained fraction and degrees of freedom, shape (targets, 2); the fraction is
+        relative to the entropy that remains after the chance correction, so the degrees of freedom
+        are divided by the square of that share
+    bests : output, the lower bound and the number of the best partition, shape (targets, 2)
+    gains, expected, freedoms : the result of `covary.kernels.uds_chance.gains.gains`
+    targets, nulls : the targets, and the null distributions of all columns
+    offset : the number of the first of these partitions
+
+    """
+    units, variances, skewnesses = nulls
+    for k in range(targets.size):
+        target = targets[k]
+        for grid in range(gains.shape[1]):
+            explainable = 1.0 - expected[k, grid]
+            if freedoms[k, grid] > 0.0 and explainable > NEARLY_ZERO:
+                explained = gains[k, grid] / explainable
+                freedom = freedoms[k, grid] / (explainable * explainable)
+                level = noise_level(
+                    freedom,
+                    units[target],
+                    variances[target],
+                    skewnesses[target],
+                    GRID_DEVIATIONS,
+                )
+                bound = lower_bound(explained, level, units[target] * freedom)
+                if bound > bests[k, 0]:
+                    bests[k, 0] = bound
+                    bests[k, 1] = offset + grid
+                    best[k, 0] = explained
+                    best[k, 1] = freedom
+
+
+_BEST = types.Tuple((types.float64[:, ::1], types.int64[::1]))
 
 
 @kernel(
-    types.Tuple((types.float64[:, ::1], types.int64[::1]))(
+    _BEST(
         types.UniTuple(GRIDS, 2),
         types.UniTuple(int64, 2),
-        int64,
-        int64,
+        INTEGERS,
         INTEGERS,
         TARGETS,
         NULLS,
@@ -85,49 +135,117 @@ def lower_bound(explained, level, sparsity):
         float64,
     )
 )
-def explained_along(families, n_grids, one, other, targets, columns, nulls, increments, unit):
+def explained_along(families, n_grids, given, targets, columns, nulls, increments, unit):
     """Return the explained fraction and degrees of freedom of the best grid, and the grid.
 
-    The best grid has the largest lower bound. The fraction is relative to the entropy that remains
-    after the chance correction, so the degrees of freedom are divided by the square of that share.
-    The first result has the shape (targets, 2). Grids are numbered through both families.
+    The best grid has the largest lower bound. The first result has the shape (targets, 2). Grids
+    are numbered through both families.
 
     Parameters
     ----------
     families, n_grids : two families of grids, and the number of grids to use of each
-    one, other : the conditions; the same column twice for a grid along one column
+    given : the conditions
     targets, columns, increments, unit : as for `covary.kernels.uds_chance.gains.gains`
     nulls : scales, variances and skewnesses of the null distributions of all columns
 
     """
-    units, variances, skewnesses = nulls
     best = np.zeros((targets.size, 2))
-    best_grid = np.zeros(targets.size, np.int64)
-    best_bound = np.full(targets.size, -np.inf)
+    bests = np.full((targets.size, 2), -np.inf)
     offset = 0
     for family in range(2):
-        gains, expected, freedoms = gains_along(
-            families[family], one, other, n_grids[family], targets, columns, increments, unit
-        )
+        if n_grids[family] > 0:
+            gain, expected, freedoms = gains_along(
+                families[family], given, n_grids[family], targets, columns, increments, unit
+            )
+            _improve_best(best, bests, gain, expected, freedoms, targets, nulls, offset)
+            offset += n_grids[family]
+    return best, np.maximum(bests[:, 1], 0.0).astype(np.int64)
+
+
+# What another column adds is measured in cells of at least about 16 rows: this many levels above
+# the finest one.
+_SPLIT_LEVEL = 3
+
+
+@subkernel
+def added_deviations(
+    places, candidates, cells, n_cells, targets, columns, nulls, increments, unit
+):
+    """Return how much the cells explain more if they are split along another column.
+
+    The result is in standard deviations of a column that adds nothing, shape (targets,
+    candidates). Within the cells, the entropy and its chance correction are smaller by the
+    fraction that the cells explain.
+
+    Parameters
+    ----------
+    places, candidates : the places of all columns, and the columns to split along
+    cells, n_cells : the cell of each row, and the number of cells
+    targets, columns, increments, unit : as for `covary.kernels.uds_chance.gains.gains`
+    nulls : scales, variances and skewnesses of the null distributions of all columns
+
+    """
+    units, variances, _ = nulls
+    added = np.zeros((targets.size, candidates.size))
+    if candidates.size == 0:
+        return added
+    grouped, starts = group_rows(cells, n_cells)
+    for at in range(candidates.size):
+        split, maps, n_split = split_cells(places, candidates[at], grouped, starts)
+        gain, expected, freedoms = gains(split, maps, n_split, targets, columns, increments, unit)
         for k in range(targets.size):
-            target = targets[k]
-            for grid in range(n_grids[family]):
-                explainable = 1.0 - expected[k, grid]
-                if freedoms[k, grid] > 0.0 and explainable > NEARLY_ZERO:
-                    explained = gains[k, grid] / explainable
-                    freedom = freedoms[k, grid] / (explainable * explainable)
-                    level = noise_level(
-                        freedom,
-                        units[target],
-                        variances[target],
-                        skewnesses[target],
-                        GRID_DEVIATIONS,
-                    )
-                    bound = lower_bound(explained, level, units[target] * freedom)
-                    if bound > best_bound[k]:
-                        best_bound[k] = bound
-                        best[k, 0] = explained
-                        best[k, 1] = freedom
-                        best_grid[k] = offset + grid
-        offset += n_grids[family]
-    return best, best_grid
+            remaining = max(1.0 - gain[k, 0] / max(1.0 - expected[k, 0], NEARLY_ZERO), NEARLY_ZERO)
+            for level in (1, 2):
+                freedom = freedoms[k, level] - freedoms[k, 0]
+                deviation = units[targets[k]] * np.sqrt(max(freedom, 1.0) * variances[targets[k]])
+                if deviation > 0.0:
+                    chance = (1.0 - remaining) * (expected[k, level] - expected[k, 0])
+                    more = gain[k, level] - gain[k, 0] + chance
+                    added[k, at] = max(added[k, at], more / (remaining * deviation))
+    return added
+
+
+@kernel(
+    types.Tuple((types.float64[:, ::1], types.int64[::1], types.float64[:, ::1]))(
+        PLACES, INTEGERS, INTEGERS, INTEGERS, TARGETS, NULLS, INTEGERS, float64
+    )
+)
+def explained_in_cells(places, given, candidates, targets, columns, nulls, increments, unit):
+    """Return the same for balanced cells, the number of cells, and what candidates add.
+
+    Parameters
+    ----------
+    places : the places of all columns, see `covary.kernels.uds_chance.cells`
+    candidates : other columns, see `added_deviations`
+    given, targets, columns, nulls, increments, unit : as for `explained_along`
+
+    """
+    best = np.zeros((targets.size, 2))
+    bests = np.full((targets.size, 2), -np.inf)
+    n_best = np.zeros(targets.size, np.int64)
+    added = np.zeros((targets.size, candidates.size))
+    orders = orders_of_columns(places, given)
+    for which in range(len(orders)):
+        cells, maps, n_cells = balanced_cells(places, orders[which])
+        if n_cells.size == 0:
+            break
+        gain, expected, freedoms = gains(cells, maps, n_cells, targets, columns, increments, unit)
+        before = bests[:, 0].copy()
+        _improve_best(best, bests, gain, expected, freedoms, targets, nulls, 0)
+        for k in range(targets.size):
+            if bests[k, 0] > before[k]:
+                n_best[k] = n_cells[int64(bests[k, 1])]
+        level = max(n_cells.size - 1 - _SPLIT_LEVEL, 0)
+        split_along = added_deviations(
+            places,
+            candidates,
+            maps[level][cells],
+            n_cells[level],
+            targets,
+            columns,
+            nulls,
+            increments,
+            unit,
+        )
+        added = np.maximum(added, split_along)
+    return best, n_best, added

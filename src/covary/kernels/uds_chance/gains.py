@@ -207,10 +207,10 @@ def gains(cells, maps, n_cells, targets, columns, increments, unit):
     return gain, expected, freedoms
 
 
-@kernel(_GAINS(GRIDS, int64, int64, int64, INTEGERS, TARGETS, INTEGERS, float64))
-def gains_along(grids, one, other, n_grids, targets, columns, increments, unit):
-    """Return the result of `gains` for the grids along one or two columns, see `cut_along`."""
-    cells, maps, n_cells, which = cut_along(grids, one, other, n_grids)
+@kernel(_GAINS(GRIDS, INTEGERS, int64, INTEGERS, TARGETS, INTEGERS, float64))
+def gains_along(grids, given, n_grids, targets, columns, increments, unit):
+    """Return the result of `gains` for the grids along some columns, see `cut_along`."""
+    cells, maps, n_cells, which = cut_along(grids, given, n_grids)
     gain, expected, freedoms = gains(cells, maps, n_cells, targets, columns, increments, unit)
     return gain[:, which], expected[:, which], freedoms[:, which]
 

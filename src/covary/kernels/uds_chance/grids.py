@@ -105,13 +105,13 @@ def _from_finest(maps, n_grids, n_codes):
 
 
 @subkernel
-def cut_along(grids, one, other, n_grids):
-    """Return the cells of the grids along one or two columns.
+def cut_along(grids, columns, n_grids):
+    """Return the cells of the grids along one or more columns.
 
     Parameters
     ----------
     grids : codes of each column, bins of the codes in each grid, number of bins of each grid
-    one, other : the columns; the same column twice for grids along one column
+    columns : the columns
     n_grids : the number of grids to use, the coarsest first
 
     Returns
@@ -129,38 +129,36 @@ def cut_along(grids, one, other, n_grids):
     n_cells = np.empty(n_grids, np.int64)
     n_distinct = 0
     for grid in range(n_grids):
-        if (
-            grid == 0
-            or n_bins[one, grid] != n_bins[one, grid - 1]
-            or n_bins[other, grid] != n_bins[other, grid - 1]
-        ):
-            n_cells[n_distinct] = n_bins[one, grid]
-            if other != one:
-                n_cells[n_distinct] *= n_bins[other, grid]
+        distinct = grid == 0
+        for column in columns:
+            distinct = distinct or n_bins[column, grid] != n_bins[column, grid - 1]
+        if distinct:
+            n_cells[n_distinct] = 1
+            for column in columns:
+                n_cells[n_distinct] *= n_bins[column, grid]
             n_distinct += 1
         which[grid] = n_distinct - 1
     finest = n_grids - 1
-    along_one = _from_finest(maps[one], n_grids, n_codes)
-    along_other = _from_finest(maps[other], n_grids, n_codes)
-    width = n_bins[other, finest] if other != one else 1
-    to_one = maps[one, finest]
-    to_other = maps[other, finest]
-    cells = np.empty(codes.shape[1], np.uint16)
-    if other == one:
+    cells = np.zeros(codes.shape[1], np.uint16)
+    coarser = np.zeros((n_distinct, n_cells[n_distinct - 1]), np.uint16)
+    for at in range(columns.size):
+        column = columns[at]
+        width = n_bins[column, finest]
+        to_finest = maps[column, finest]
         for row in range(codes.shape[1]):
-            cells[row] = uint16(to_one[codes[one, row]])
-    else:
-        for row in range(codes.shape[1]):
-            cell = int64(to_one[codes[one, row]]) * width + int64(to_other[codes[other, row]])
-            cells[row] = uint16(cell)
-    coarser = np.empty((n_distinct, n_bins[one, finest] * width), np.uint16)
-    for grid in range(n_grids - 1, -1, -1):
-        cells_of_grid = coarser[which[grid]]
-        for k in range(n_bins[one, finest]):
-            if other == one:
-                cells_of_grid[k] = uint16(along_one[grid, k])
-            else:
-                for j in range(width):
-                    cell = int64(along_one[grid, k]) * n_bins[other, grid]
-                    cells_of_grid[k * width + j] = uint16(cell + int64(along_other[grid, j]))
+            cell = to_finest[codes[column, row]]
+            cells[row] = uint16(int64(cells[row]) * width + int64(cell)) if at > 0 else cell
+        from_finest = _from_finest(maps[column], n_grids, n_codes)
+        inner = 1  # the number of cells that differ only in later columns
+        for later in columns[at + 1 :]:
+            inner *= n_bins[later, finest]
+        for grid in range(n_grids - 1, -1, -1):
+            if grid > 0 and which[grid] == which[grid - 1]:
+                continue
+            cells_of_grid = coarser[which[grid]]
+            for cell in range(cells_of_grid.size):
+                coarse_bin = int64(from_finest[grid, (cell // inner) % width])
+                cells_of_grid[cell] = uint16(
+                    int64(cells_of_grid[cell]) * n_bins[column, grid] + coarse_bin
+                )
     return cells, coarser, n_cells[:n_distinct].copy(), which

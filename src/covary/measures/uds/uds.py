@@ -132,6 +132,7 @@ class UDS(Measure):
         prepared: Prepared,
         columns: Sequence[int],
         on_progress: OnProgress | None = None,
+        target: int | None = None,
     ) -> Explanation:
         chain = self._best_chain(prepared, columns, on_progress)
         names = tuple(prepared.names[position] for position in chain.columns)

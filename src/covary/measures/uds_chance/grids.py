@@ -15,7 +15,7 @@ FAMILIES = ((2, 4, 8, 16, 32, 64, 128), (3, 6, 12, 24, 48, 96, 192))
 # The average number of rows per bin, or per cell of a grid over two columns, is at least this.
 MIN_ROWS_PER_BIN = 6
 MIN_ROWS_PER_CELL = 6
-MAX_BINS_OF_TWO = 32
+MAX_BINS_OF_SEVERAL = 32
 
 
 class GridFamily(NamedTuple):
@@ -27,7 +27,7 @@ class GridFamily(NamedTuple):
     maps : by column and grid, the bin of each code
     n_bins : by column and grid, the number of bins; missing cells are one
     sizes : the intended number of bins of each grid
-    n_of_two : the number of grids, coarsest first, that are used over two columns
+    n_of_two, n_of_three : the number of grids, coarsest first, that are used over more columns
     """
 
     codes: Codes
@@ -35,6 +35,7 @@ class GridFamily(NamedTuple):
     n_bins: Integers
     sizes: tuple[int, ...]
     n_of_two: int
+    n_of_three: int
 
     @property
     def arrays(self) -> tuple[Codes, Codes, Integers]:
@@ -74,12 +75,26 @@ class Grids(Derived):
         """The arrays of both families as the kernels expect them."""
         return tuple(family.arrays for family in self.families)
 
+    def n_examined(self, n_columns: int) -> tuple[int, int]:
+        """Return the number of grids of each family that show how much some columns explain.
+
+        The first family is enough for two or three columns: the best of these conditions are
+        examined again with balanced cells.
+        """
+        first, second = self.families
+        if n_columns == 1:
+            return len(first.sizes), len(second.sizes)
+        return (first.n_of_two if n_columns == 2 else first.n_of_three), 0
+
 
 def _make_family(family: tuple[int, ...], prepared: Prepared) -> GridFamily:
     """Return one family of grids of all columns; a small table gets only the coarsest."""
     n_columns, n_rows = prepared.orders.shape
     sizes = tuple(n for n in family if n * MIN_ROWS_PER_BIN <= n_rows) or family[:1]
-    of_two = [n for n in sizes if n <= MAX_BINS_OF_TWO and n * n * MIN_ROWS_PER_CELL <= n_rows]
+    n_of_two, n_of_three = (
+        sum(n <= MAX_BINS_OF_SEVERAL and n**k * MIN_ROWS_PER_CELL <= n_rows for n in sizes)
+        for k in (2, 3)
+    )
     codes = np.empty((n_columns, n_rows), np.uint8)
     # Up to two more bins: a middle row that is cut off on both sides, and missing cells.
     maps = np.zeros((n_columns, len(sizes), sizes[-1] + 2), np.uint8)
@@ -92,4 +107,4 @@ def _make_family(family: tuple[int, ...], prepared: Prepared) -> GridFamily:
         kernels.uds_chance.grids.fill_grids(
             prepared.orders[column], present, wanted, codes[column], maps[column], n_bins[column]
         )
-    return GridFamily(codes, maps, n_bins, sizes, max(len(of_two), 1))
+    return GridFamily(codes, maps, n_bins, sizes, max(n_of_two, 1), max(n_of_three, 1))

@@ -10,27 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
-from covary import errors
 from covary.array_types import Columns, Floats, OnProgress
 from covary.engines.base import RunTasks
 from covary.engines.inline import run_here
 from covary.measures.base import Measure
 from covary.measures.registry import register
 from covary.measures.scorer import Scorer
-from covary.measures.uds_chance.cuts import best_cuts
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.increments import increment_pvalue
 from covary.measures.uds_chance.midranks import MidRanks
-from covary.measures.uds_chance.strengths import Conditions, StrengthScorer, explain_targets
+from covary.measures.uds_chance.places import Places
+from covary.measures.uds_chance.scored_set import ScoredSet
+from covary.measures.uds_chance.set_scorer import SetScorer
+from covary.measures.uds_chance.strengths import Conditions
 from covary.prepare import Moves, Need, Prepared
-from covary.results import Explanation, Step
+from covary.results import Explanation
+from covary.validation import check_whole_number
 
 
 @register("uds-chance", "UDS corrected for chance: 0 if independent, 1 if one determines all")
@@ -45,33 +45,36 @@ class UDSChance(Measure):
     where S is the fraction of a column's entropy that the columns before it explain, and h is the
     mean of cumulative entropy and cumulative residual entropy of the ranks.
 
-    S(Y | ..) is the maximum over the given columns, one or two at a time, and over
-    equal-frequency grids on them. A grid explains
+    S(Y | ..) is what the best condition explains: some of the given columns together. A condition
+    divides the rows into cells: equal-frequency bins of one column, or balanced cells of several
+    columns. Cells explain
 
         [h(Y) - h(Y | cells) - E] / [h(Y) - E]
 
-    of Y, where E is the expected gain of this grid if it were independent of Y. Its expectation is
-    0 under independence (with ties or very large cells, up to interpolation). It is 1 if Y is
-    constant in every cell. The fraction is shrunk towards 0. Fractions near the noise level shrink
-    most, and smaller ones become 0. The noise level is what the best condition explains by chance.
+    of Y, where E is the expected gain of these cells if they were independent of Y. Its
+    expectation is 0 under independence (with ties or very large cells, up to interpolation). It is
+    1 if Y is constant in every cell. The fraction is shrunk towards 0. Fractions near the noise
+    level shrink most, and smaller ones become 0. The noise level is what the best condition
+    explains by chance.
 
     Parameters
     ----------
-    max_given : 1 or 2
-        The maximum number of columns that explain one together. With 1, the score misses
-        relations that need two columns (an exclusive or, a sum), and large sets are scored much
-        faster.
+    max_given : int, optional
+        The maximum number of columns that explain one together; as many as help if None. With 1,
+        the score misses relations that need several columns (an exclusive or, a sum), and large
+        sets are scored much faster.
 
     Notes
     -----
     The score depends only on ranks. It is invariant to strictly monotone transformations of any
     column, increasing or decreasing, and to the order of columns and rows.
 
-    The order of the columns is optimal for up to 12 columns that vary. For more, columns are added
-    greedily by least regret, and then moved while this helps. In sets of more than 64 columns, one
-    column at a time explains another.
+    The order of the columns is optimal for up to 14 columns that vary. For more, columns are added
+    greedily by least regret, and then moved while this helps.
 
-    It cannot detect that three or more columns explain a fourth one if no two of them do, nor
+    In sets of up to 14 columns, all conditions of one, two and three columns are examined. In sets
+    of up to 64 columns, all conditions of one and two. Others are found by adding columns to the
+    best of these. So it cannot detect a relation of many columns if no few of them show it, nor
     differences that cancel in the cumulative distribution of a column.
 
     Examples
@@ -84,49 +87,67 @@ class UDSChance(Measure):
     """
 
     takes_target: ClassVar[bool] = True
+    explains_target: ClassVar[bool] = True
 
-    max_given: int = 2
+    max_given: int | None = None
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.max_given, Integral) and not isinstance(self.max_given, bool)
-        if not whole or self.max_given not in (1, 2):
-            raise errors.invalid_parameter("max_given", "1 or 2", self.max_given)
+        if self.max_given is not None:
+            check_whole_number("max_given", self.max_given, 1)
 
     def needs(self) -> tuple[Need, ...]:
-        return (Need(MidRanks), Need(Grids))
+        needs = (Need(MidRanks), Need(Grids))
+        return needs if self.max_given == 1 else (*needs, Need(Places))
 
     def score_set(
         self, prepared: Prepared, columns: Sequence[int], target: int | None = None
     ) -> float:
         if target is not None:
             return float(self.score_sets(prepared, [[*columns, target]], target)[0])
-        scorer = self._scorer_of_set(prepared, columns)
-        return scorer.best_order(prepared.varying(columns))[0]
+        return self._scored_set(prepared, columns).score
 
     def make_scorer(self, prepared: Prepared, target: int | None) -> Scorer:
-        return StrengthScorer(prepared, self.max_given, -1 if target is None else target)
+        return self._set_scorer(prepared, -1 if target is None else target)
+
+    def _set_scorer(self, prepared: Prepared, target: int) -> SetScorer:
+        return SetScorer(prepared, self.max_given, target)
 
     def order_set(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
-        scorer = self._scorer_of_set(prepared, columns)
-        return self._best_order(scorer, columns)[1]
+        return self._scored_set(prepared, columns).order
 
     def explain_set(
         self,
         prepared: Prepared,
         columns: Sequence[int],
         on_progress: OnProgress | None = None,
+        target: int | None = None,
     ) -> Explanation:
-        scorer = self._scorer_of_set(prepared, columns, on_progress)
-        score, order = self._best_order(scorer, columns)
-        n_varying = len(prepared.varying(columns))
-        steps = [_step(scorer, order[:at], order[at], n_varying) for at in range(1, len(order))]
-        names = tuple(prepared.names[column] for column in order)
-        return Explanation(score, names, tuple(steps), self.name, prepared.n_rows)
+        names = prepared.names
+        if target is None:
+            scored = self._scored_set(prepared, columns, on_progress)
+            starts = range(1, len(scored.order))
+        else:
+            prepared.precompute(self.needs())
+            run = _with_progress(run_here(prepared), on_progress)
+            scored = ScoredSet.of_target(self._set_scorer(prepared, target), columns, run)
+            starts = range(len(scored.order) - 1, len(scored.order))
+        return Explanation(
+            scored.score,
+            tuple(names[column] for column in scored.order),
+            tuple(scored.step(scored.order[:at], scored.order[at]) for at in starts),
+            self.name,
+            prepared.n_rows,
+            None if target is None else names[target],
+            tuple(names[column] for column in scored.scorer.given),
+        )
+
+    def beyond(self, given: Columns) -> Measure:
+        return _Beyond(self.max_given, given)
 
     def evidence_sets(
         self, prepared: Prepared, sets: Sequence[Sequence[int]], target: int | None = None
     ) -> Floats:
-        return evidence_of(prepared, sets, self.max_given, target)
+        return evidence_of(prepared, sets, self._max_in_evidence, target)
 
     def evidence_moved(
         self,
@@ -141,29 +162,47 @@ class UDSChance(Measure):
         ):
             return super().evidence_moved(prepared, sets, moves, target)
         rows = np.array([each[only] for each in moves])
-        return evidence_of_copies(prepared, sets, self.max_given, only, rows)
+        return evidence_of_copies(prepared, sets, self._max_in_evidence, only, rows)
 
     def increment_pvalue(self, prepared: Prepared, order: Columns, seed: int) -> float:
         return increment_pvalue(prepared, order, seed)
 
-    def _scorer_of_set(
+    @property
+    def _max_in_evidence(self) -> int:
+        """The number of columns that explain one together in the evidence statistic."""
+        return 2 if self.max_given is None else min(self.max_given, 2)
+
+    def _scored_set(
         self,
         prepared: Prepared,
         columns: Sequence[int],
         on_progress: OnProgress | None = None,
-    ) -> StrengthScorer:
-        """Return a scorer that has computed all strengths of a set."""
-        scorer = StrengthScorer(prepared, self.max_given)
-        sets = np.array([prepared.varying(columns)], np.int32)
-        run = _with_progress(run_here(prepared), on_progress)
-        scorer.table.compute(sets, scorer.with_pairs(sets.size), run)
-        return scorer
+    ) -> ScoredSet:
+        return ScoredSet.of(
+            SetScorer(prepared, self.max_given),
+            columns,
+            _with_progress(run_here(prepared), on_progress),
+        )
 
-    @staticmethod
-    def _best_order(scorer: StrengthScorer, columns: Sequence[int]) -> tuple[float, list[int]]:
-        """Return score and order; columns that never vary come last and explain nothing."""
-        score, order = scorer.best_order(scorer.prepared.varying(columns))
-        return score, order + [c for c in columns if not scorer.prepared.varies[c]]
+
+@dataclass(frozen=True)
+class _Beyond(UDSChance):
+    """What columns explain of a target beyond given columns, as a fraction of the rest.
+
+    Parameters
+    ----------
+    given : the given columns, by position
+
+    """
+
+    given: Columns = ()
+
+    @property
+    def name(self) -> str:
+        return UDSChance(self.max_given).name
+
+    def _set_scorer(self, prepared: Prepared, target: int) -> SetScorer:
+        return SetScorer(prepared, self.max_given, target, self.given)
 
 
 def _only_moved_column(moves: Sequence[Mapping[int, Any]]) -> int | None:
@@ -178,52 +217,13 @@ def _with_progress(run: RunTasks, on_progress: OnProgress | None) -> RunTasks:
     if on_progress is None:
         return run
 
-    def run_and_report(task: Any, items: Sequence[Conditions]) -> Iterator[tuple[int, Any]]:
+    def run_and_report(task: Any, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        if not isinstance(items[0], Conditions):  # few of the time goes into other tasks
+            yield from run(task, items)
+            return
         n_targets = np.cumsum([len(item.targets) for item in items])
         for at, found in run(task, items):
             yield at, found
             on_progress(int(n_targets[at]), int(n_targets[-1]))
 
     return run_and_report
-
-
-def _step(scorer: StrengthScorer, given: Sequence[int], target: int, n_varying: int) -> Step:
-    """Return the fraction of a column that the columns before it explain, and which of them do.
-
-    ``n_varying`` is the number of columns of the set that vary.
-    """
-    prepared = scorer.prepared
-    names = prepared.names
-
-    def strength(by: Columns) -> tuple[float, float]:
-        return scorer.strength(target, by, n_varying)
-
-    conditions: list[Columns] = [(column,) for column in given]
-    conditions += combinations(given, 2) if scorer.with_pairs(n_varying) else ()
-    best = max(conditions, key=strength)
-    explained = strength(best)[1]
-    # The column that explains more alone comes first.
-    by = sorted(best, key=lambda column: strength((column,)), reverse=True)
-    by = by if explained > 0.0 else []
-    return Step(
-        target=names[target],
-        given=tuple(names[column] for column in given),
-        explained=explained,
-        by=tuple(names[column] for column in by),
-        bins=_bins_of_best_grid(prepared, by, target) if by else 0,
-        alone=tuple(strength((column,))[1] for column in by),
-        cuts={names[c]: best_cuts(prepared, target, c, [o for o in by if o != c]) for c in by},
-        missing=sum(int(prepared.n_rows - prepared.n_present[column]) for column in by),
-        rows=int(prepared.n_present[target]),
-    )
-
-
-def _bins_of_best_grid(prepared: Prepared, by: Sequence[int], target: int) -> int:
-    """Return the largest number of bins of an explaining column in the best grid."""
-    one, other = min(by), max(by)
-    conditions = Conditions(one, other, np.array([target], np.int64))
-    _, best = explain_targets(prepared, conditions)
-    n_bins: list[int] = []
-    for family in prepared.derived(Grids).families:
-        n_bins += family.n_bins[by, : family.n_grids(one, other)].max(axis=0).tolist()
-    return n_bins[int(best[0])] - any(prepared.has_missing(column) for column in by)

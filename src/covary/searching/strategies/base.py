@@ -19,6 +19,9 @@ MAX_SIZE_HELP = (
     "Maximum number of columns of a set, including the target. By default 5, no limit for "
     "strategy 4s, and 2 for a measure of pairs."
 )
+# The number of best sets that are kept if every set of the next size is scored: about ten
+# megabytes.
+REMEMBER = 50_000
 # Large enough to keep all workers busy, small enough for memory.
 BATCH_SIZE = 1 << 17
 

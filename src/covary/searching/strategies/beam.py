@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from covary.array_types import Columns, ColumnSets, Floats
 from covary.options import option
 from covary.searching.strategies.base import (
     MAX_SIZE_HELP,
+    REMEMBER,
     Batch,
     Batches,
     Strategy,
@@ -39,22 +41,37 @@ class Beam(Strategy):
         "sets of earlier columns are kept.",
         minimum=1,
     )
-    parents: Literal["all", "one"] = option(
-        "all",
-        "'all' scores a set only if every subset with one column fewer was kept. 'one' scores it "
-        "if any such subset was kept, which is slower by a factor of up to the number of columns.",
+    parents: Literal["all", "one"] | None = option(
+        None,
+        "'all' scores a larger set only if every subset with one column fewer was kept. 'one' "
+        "scores it if any such subset was kept, which is slower by a factor of up to the number "
+        "of columns. By default 'one' with a target, otherwise 'all'.",
         choices=("all", "one"),
+    )
+    every: int = option(
+        10_000,
+        "Score every set of a size if there are at most this many. Relations that no smaller set "
+        "shows are found only in this way.",
+        minimum=0,
     )
 
     def batches(self, n_columns: int, fixed: int = 0) -> Batches:
-        size, last_size = 2 - fixed, self.max_size - fixed
-        level = all_sets(n_columns, size, fixed, self.beam if size < last_size else 0)
-        while kept := (yield from self._score_and_keep(level)):
-            size += 1
-            if size > last_size:
-                return
-            candidates = joined(kept) if self.parents == "all" else extended(kept, n_columns)
-            level = listed_sets(candidates, fixed, self.beam if size < last_size else 0)
+        sizes = range(2 - fixed, min(self.max_size - fixed, n_columns) + 1)
+        parents = self.parents or ("one" if fixed else "all")
+        kept: list[Columns] = []
+        for size in sizes:
+            remember = 0 if size == sizes[-1] else self.beam
+            if size < sizes[-1] and self._scores_every(size + 1, n_columns):
+                remember = REMEMBER
+            if size == sizes[0] or self._scores_every(size, n_columns):
+                level = all_sets(n_columns, size, fixed, remember)
+            else:
+                larger = joined(kept) if parents == "all" else extended(kept, n_columns)
+                level = listed_sets(larger, fixed, remember)
+            kept = yield from self._score_and_keep(level)
+
+    def _scores_every(self, size: int, n_columns: int) -> bool:
+        return math.comb(n_columns, size) <= self.every
 
     def _score_and_keep(self, level: Iterable[Batch]) -> Generator[Batch, Floats, list[Columns]]:
         """Yield the batches of a level; return its best sets."""
@@ -99,6 +116,8 @@ def _parents(start: Columns, last: int, addition: int) -> Iterator[Columns]:
 
 def extended(kept: list[Columns], n_columns: int) -> list[Columns]:
     """Return the sets with one more column of which any subset with one less was kept."""
+    if not kept:
+        return []
     sets = np.array(kept, np.int32)
     additions = np.tile(np.arange(n_columns, dtype=np.int32), len(sets))
     larger = np.column_stack([np.repeat(sets, n_columns, axis=0), additions])

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from covary.options import option
 from covary.searching.strategies.base import (
     MAX_SIZE_HELP,
+    REMEMBER,
     Batches,
     Strategy,
     all_sets,
     register,
 )
-
-# The number of best sets of a size that are kept for the next: about ten megabytes.
-REMEMBER = 50_000
 
 
 @register("exhaustive", "every set up to a size")

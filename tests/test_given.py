@@ -1,0 +1,139 @@
+"""What columns explain beyond given ones: scores, explanations, searches and commands."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from example_tables import tables
+from hypothesis import given, settings
+
+import covary
+from covary.errors import ColumnError, ParameterError
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    age, height = rng.normal(size=(2, 1500))
+    sex = rng.integers(0, 2, 1500)
+    weight = 0.5 * age + sex + rng.normal(size=1500)
+    fat = age + 0.7 * sex + weight + 0.5 * rng.normal(size=1500)
+    copy = age**3
+    columns = {"age": age, "sex": sex, "weight": weight, "height": height, "copy": copy}
+    return pd.DataFrame({**columns, "fat": fat})
+
+
+def test_columns_that_explain_the_same_add_nothing(people):
+    assert covary.score(people, ["copy"], target="fat") > 0.2
+    assert covary.score(people, ["copy"], target="fat", given=["age"]) == 0.0
+    assert covary.score(people, ["height"], target="fat", given=["age", "sex"]) == 0.0
+
+
+def test_columns_that_explain_more_add_it(people):
+    beyond = covary.score(people, ["weight"], target="fat", given=["age", "sex"])
+    alone = covary.score(people, ["weight"], target="fat")
+    assert 0.4 < beyond < 0.7
+    assert beyond != alone
+
+
+def test_fractions_multiply_along_a_chain(people):
+    """What is left after all columns is what each one leaves of the rest."""
+    options = {"target": "fat"}
+    table = people[["age", "sex", "weight", "fat"]]
+    every = covary.score(table, **options)
+    # The noise level depends on the columns of the table, so all calls have the same columns.
+    by_given = covary.explain(table, ["weight"], given=["age", "sex"], **options)
+    beyond = by_given.score
+    given_only = 1 - (1 - every) / (1 - beyond)
+    assert by_given.steps[0].explained == pytest.approx(every, abs=1e-12)
+    assert 0.3 < given_only < every
+
+
+def test_the_explanation_names_the_columns(people):
+    explanation = covary.explain(people, ["weight"], target="fat", given=["age", "sex"])
+    percent = round(100 * explanation.score)
+    assert f"weight explains {percent} % of fat beyond age and sex" in str(explanation)
+    assert explanation.target == "fat"
+    assert explanation.given == ("age", "sex")
+    assert explanation.order == ("weight", "age", "sex", "fat")
+    assert set(explanation.steps[0].by) == {"age", "sex", "weight"}
+    nothing = covary.explain(people, ["height"], target="fat", given=["age"])
+    assert "(nothing explains fat beyond age)" in str(nothing)
+    together = covary.explain(people, ["age", "sex", "weight"], target="fat")
+    assert "weight, age and sex explain" in str(together)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"given": ["age"]}, ParameterError, "given columns need a target"),
+        ({"target": "fat", "given": ["fat"]}, ColumnError, "'fat' is in both target and given"),
+        (
+            {"columns": ["age"], "target": "fat", "given": ["age"]},
+            ColumnError,
+            "'age' is in both columns and given",
+        ),
+        ({"target": "fat", "given": ["ages"]}, ColumnError, "no column 'ages'"),
+        ({"target": "fat", "given": "age"}, ParameterError, "given must be a list"),
+        ({"target": "fat", "given": 3}, ParameterError, "given must be a list"),
+        ({"columns": ["fat"], "target": "fat"}, ColumnError, "two columns"),
+        ({"target": "fat", "given": ["age"], "measure": "uds"}, ParameterError, "beyond given"),
+        ({"target": "fat", "measure": "dhsic"}, ParameterError, "target"),
+    ],
+)
+def test_errors_say_what_to_do(people, arguments, error, message):
+    for function in (covary.score, covary.evidence):
+        with pytest.raises(error, match=message):
+            function(people, **arguments)
+
+
+def test_a_target_of_uds_has_no_explanation(people):
+    assert covary.score(people, target="fat", measure="uds") > 0
+    with pytest.raises(ParameterError, match="omit the target"):
+        covary.explain(people, target="fat", measure="uds")
+
+
+def test_a_search_ranks_sets_by_what_they_explain_beyond(people):
+    found = covary.search(people, target="fat", given=["age", "sex"], top=5)
+    assert found[0].columns == ("weight", "fat")
+    assert found[0].score > 0.4
+    assert found.parameters["given"] == ["age", "sex"]
+    assert "beyond age and sex" in found.summary()
+    assert not any({"age", "sex"} & set(each.columns) for each in found)
+    every = covary.search(people, target="fat", top=5)
+    assert "age" in every[0].columns
+
+
+@settings(max_examples=25)
+@given(tables(rows=(10, 80), columns=(3, 5)))
+def test_the_score_beyond_given_columns_is_a_fraction(table):
+    score = covary.score(table, [1], target=0, given=list(range(2, table.shape[1])))
+    assert 0.0 <= score <= 1.0
+    explanation = covary.explain(table, [1], target=0, given=list(range(2, table.shape[1])))
+    assert explanation.score == score
+
+
+def test_commands_accept_target_and_given(people, tmp_path, covary_command):
+    path = tmp_path / "people.csv"
+    people.to_csv(path, index=False)
+    options = ("-c", "weight", "--target", "fat", "--given", "age,sex")
+    expected = covary.score(path, ["weight"], target="fat", given=["age", "sex"])
+    code, out, _ = covary_command("score", path, *options, "--json")
+    assert code == 0
+    assert json.loads(out)["score"] == expected
+    assert json.loads(out)["given"] == ["age", "sex"]
+    code, out, _ = covary_command("score", path, *options)
+    assert "1 column for fat beyond age and sex" in out
+    code, out, _ = covary_command("explain", path, *options)
+    words = " ".join(out.split())
+    assert f"weight explains {100 * expected:.0f} % of fat beyond age and sex" in words
+    code, out, _ = covary_command("explain", path, *options, "--json")
+    assert json.loads(out)["target"] == "fat"
+    code, out, _ = covary_command("search", path, "--target", "fat", "--given", "age", "--json")
+    assert json.loads(out)["parameters"]["given"] == ["age"]
+    code, _, err = covary_command("score", path, "--given", "age")
+    assert code != 0
+    assert "given columns need a target" in err
