@@ -8,7 +8,7 @@ order of the columns. Rounding errors in the explained fractions are too small t
 from __future__ import annotations
 
 import numpy as np
-from numba import float64, int64, types
+from numba import float64, int64, types, uint64
 
 from covary.kernels.shared.jit import INTEGERS, kernel, subkernel
 
@@ -293,32 +293,54 @@ def improved_order(contributions, weights, order, score):
 
 
 @subkernel
+def _mixed(number):
+    """Return an integer whose bits depend on all bits of another one (splitmix64)."""
+    number = uint64(number) * uint64(0x9E3779B97F4A7C15)
+    number = (number ^ (number >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    number = (number ^ (number >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return number ^ (number >> uint64(31))
+
+
+@subkernel
 def _by_contents(contributions, weights):
     """Return the columns in an order that does not depend on their numbers.
 
-    They are sorted by their weights and by sums of contributions. Columns with the same values of
-    all five keys are almost always interchangeable.
+    Each column gets a hash of its weight and of all contributions, together with the hashes of the
+    columns that take part in them. Columns with the same hash after three rounds are almost always
+    interchangeable.
     """
     by_one, by_two, starts, members, by_others = contributions
     d = len(by_one)
-    sums = np.zeros((5, d), np.int64)
-    sums[4] = weights
+    hashes = np.empty(d, np.uint64)
     for t in range(d):
-        for a in range(d):
-            sums[0, t] += by_one[t, a, ESTIMATE]
-            sums[1, a] += by_one[t, a, ESTIMATE]
-            for b in range(d if by_two.size > 0 else 0):
-                sums[2, t] += by_two[t, a, b, ESTIMATE] >> 8
-                sums[3, a] += by_two[t, a, b, ESTIMATE] >> 8
-        for k in range(starts[t], starts[t + 1]):
-            sums[2, t] += by_others[k, ESTIMATE] >> 8
-            for a in members[k]:
-                if a >= 0:
-                    sums[3, a] += by_others[k, ESTIMATE] >> 8
-    order = np.arange(d)
-    for key in sums:
-        order = order[np.argsort(key[order], kind="mergesort")]
-    return order
+        hashes[t] = _mixed(weights[t])
+    for _ in range(3):
+        new = hashes.copy()
+        for t in range(d):
+            for a in range(d):
+                if a == t:
+                    continue
+                pair = _mixed(by_one[t, a, ESTIMATE]) + _mixed(by_one[t, a, BOUND] + 1)
+                new[t] += _mixed(hashes[a] + pair)
+                new[a] += _mixed(hashes[t] ^ pair)
+                for b in range(a + 1, d if by_two.size > 0 else 0):
+                    if b != t:
+                        triple = _mixed(by_two[t, a, b, ESTIMATE])
+                        triple += _mixed(by_two[t, a, b, BOUND] + 2)
+                        new[t] += _mixed(hashes[a] + hashes[b] + triple)
+                        new[a] += _mixed(_mixed(hashes[t]) + hashes[b] + triple)
+                        new[b] += _mixed(_mixed(hashes[t]) + hashes[a] + triple)
+            for k in range(starts[t], starts[t + 1]):
+                value = _mixed(by_others[k, ESTIMATE]) + _mixed(by_others[k, BOUND] + 3)
+                for a in members[k]:
+                    if a >= 0:
+                        value += _mixed(hashes[a])
+                new[t] += _mixed(value)
+                for a in members[k]:
+                    if a >= 0:
+                        new[a] += _mixed(value ^ _mixed(hashes[t]))
+        hashes = new
+    return np.argsort(hashes, kind="mergesort")
 
 
 @kernel(_SCORE_AND_ORDER(CONTRIBUTIONS, INTEGERS))

@@ -29,6 +29,15 @@ LONG_TAIL_LIMIT = 6.0
 
 
 @subkernel
+def _rounded(fraction):
+    """Return a fraction without its last digits, in which rounding errors accumulate.
+
+    So the result is the same to the last bit if a column is reversed.
+    """
+    return np.rint(fraction * 2.0**32) / 2.0**32
+
+
+@subkernel
 def noise_level(freedom, unit, variance, skewness, deviations):
     """Return the noise level tau: a quantile of the explained fraction under independence.
 
@@ -103,7 +112,7 @@ def _improve_best(best, bests, gains, expected, freedoms, targets, nulls, offset
         for grid in range(gains.shape[1]):
             explainable = 1.0 - expected[k, grid]
             if freedoms[k, grid] > 0.0 and explainable > NEARLY_ZERO:
-                explained = gains[k, grid] / explainable
+                explained = _rounded(gains[k, grid] / explainable)
                 freedom = freedoms[k, grid] / (explainable * explainable)
                 level = noise_level(
                     freedom,
@@ -201,7 +210,7 @@ def added_deviations(
                 if deviation > 0.0:
                     chance = (1.0 - remaining) * (expected[k, level] - expected[k, 0])
                     more = gain[k, level] - gain[k, 0] + chance
-                    added[k, at] = max(added[k, at], more / (remaining * deviation))
+                    added[k, at] = max(added[k, at], _rounded(more / (remaining * deviation)))
     return added
 
 

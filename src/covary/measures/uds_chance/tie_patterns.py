@@ -69,7 +69,11 @@ def _cached_pattern(n: int, ends: bytes) -> TiePattern:
 
 def _pattern(n: int, ends: Integers, relative_bias: Floats | None) -> TiePattern:
     counts = np.diff(ends, prepend=0, append=n)
-    gaps = (counts[1:] + counts[:-1]) / 2.0
+    own_gaps = (counts[1:] + counts[:-1]) / 2.0
+    gaps = own_gaps
+    if counts.tolist() > counts[::-1].tolist():
+        # A reversed column has the same moments. Compute them in the same order.
+        ends, gaps = n - ends[::-1], own_gaps[::-1].copy()
     harmonics = kernels.shared.entropy_tables.weighted_harmonics(n)
     entropies = harmonics[n] - harmonics[ends] - harmonics[n - ends]
     entropy = float(np.sum(entropies * gaps)) / (2.0 * n)
@@ -82,7 +86,7 @@ def _pattern(n: int, ends: Integers, relative_bias: Floats | None) -> TiePattern
         unit=float(gaps.sum()) / (4.0 * n * entropy),
         variance=variance,
         skewness=skewness,
-        gaps=gaps,
+        gaps=own_gaps,
         biases=sizes * relative_bias / n,
     )
 
