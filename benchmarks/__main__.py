@@ -26,6 +26,7 @@ SECTIONS = {
     "search": "searches by engine, measure and number of workers, and their growth",
     "permutations": "permutation tests, compared with other libraries",
     "evidence": "power of the evidence statistic, compared with MGC and xi",
+    "conditional": "conditional independence tests, compared with hyppo and Spearman",
     "selection": "feature selection, compared with FOCI and scikit-learn",
     "measures": "every measure: power, score of independent columns, time",
     "growth": "growth of time with rows and with columns",
@@ -54,7 +55,7 @@ def parse() -> argparse.Namespace:
     descriptions = "\n".join(f"  {name:13}{about}" for name, about in SECTIONS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Time covary on this machine. Without options: about twenty minutes.",
+        description="Time covary on this machine. Without options: about half an hour.",
         epilog=f"sections:\n{descriptions}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -32,6 +32,8 @@ NEIGHBOURS = (
 )
 # Weights of correlations by the number of folded columns.
 CORRELATIONS = {0: 0.3, 1: 0.02, 2: 0.03}
+# Pairs, triples, and a column with all others.
+WEIGHTS_OF_KINDS = (0.45, 0.45, 0.1)
 GRIDS_OF_TRIPLES = (((2,), 0.5), ((3, 4, 6), 0.45), ((8, 12, 16, 24), 0.05))
 
 
@@ -64,7 +66,11 @@ def raw_gain(target, binned):
     ranked = naive_chance.rank_target(target)
     if ranked.entropy == 0:
         return 0.0, 0.0
-    parts = naive_chance.cells(target, binned)
+    return gain_of_cells(ranked, naive_chance.cells(target, binned))
+
+
+def gain_of_cells(ranked, parts):
+    """Return the gain of any cells, and their degrees of freedom."""
     n, h = ranked.n, ranked.entropy
     within = sum(len(c) / n * naive_chance.entropy_of_rows(ranked, c) for c in parts)
     expected = sum(len(c) / n * (h - naive_chance.expected_entropy(ranked, len(c))) for c in parts)
@@ -239,11 +245,33 @@ def triple_evidence(target, given):
     )
 
 
+def joint_evidence(target, given):
+    """Return the mean of 1 / probability over the levels of balanced cells of some columns."""
+    if naive_chance.rank_target(target).entropy == 0:
+        return 1.0
+    by_order = []
+    for order in naive_chance.preferred_orders(given):
+        levels = naive_chance.balanced_levels(given, order)
+        by_order.append(mean([inverse_probability(level_gain(target, c)) for c in levels] or [1]))
+    return mean(by_order)
+
+
+def level_gain(target, cells):
+    """Return the gain of cells, divided by its standard deviation."""
+    ranked = naive_chance.rank_target(target)
+    shape = naive_chance.null_shape(ranked)
+    gain, freedom = gain_of_cells(ranked, naive_chance.present_rows(cells, target))
+    if freedom == 0:
+        return NOT_AVAILABLE
+    deviation = shape.unit * math.sqrt(freedom * shape.variance)
+    return Standard(gain / deviation, shape.skewness / math.sqrt(freedom))
+
+
 def mean(values):
     return math.fsum(values) / len(values)
 
 
-def evidence(columns, target=None, max_given=2):
+def evidence(columns, target=None, max_given=None):
     """Return the evidence that columns depend on each other, or that a target depends on them."""
     columns_that_vary = [c for c, column in enumerate(columns) if naive_chance.varies(column)]
     d = len(columns_that_vary)
@@ -252,11 +280,16 @@ def evidence(columns, target=None, max_given=2):
 
     def of_column(c):
         others = [columns[o] for o in columns_that_vary if o != c]
-        total = mean([pair_evidence(columns[c], other) for other in others])
-        if d > 2 and max_given == 2:
+        kinds = [mean([pair_evidence(columns[c], other) for other in others])]
+        if d > 2 and max_given != 1:
             pairs = list(combinations(others, 2))
-            total = (total + mean([triple_evidence(columns[c], two) for two in pairs])) / 2
-        return total
+            kinds.append(mean([triple_evidence(columns[c], two) for two in pairs]))
+        if d > 3 and max_given in (None, d - 1):
+            kinds.append(joint_evidence(columns[c], others))
+        weights = WEIGHTS_OF_KINDS[: len(kinds)]
+        return math.fsum(w * each for w, each in zip(weights, kinds, strict=True)) / math.fsum(
+            weights
+        )
 
     if target is not None:
         return math.log((1 + of_column(target)) / 2)

@@ -11,12 +11,8 @@ from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
 
-import naive_chance
-from naive_evidence import raw_gain
-
 FIRST_CHECK = 32
 CHECKS_PER_STEP = 100
-LEAST_INCREMENT = 1e-6
 MAX_SPENT = Fraction(1, 1000)
 HALF_SPENT_AT = 1000
 
@@ -247,62 +243,6 @@ def qvalues(scores, pvalues, adds_nothing, null_scores, scored):
     return values
 
 
-# ---------------------------------------------------------------- increments of single columns
-
-FAMILY = naive_chance.FAMILIES[0]
-
-
-def log_mean_exp(values):
-    return math.log(math.fsum(math.exp(x) for x in values) / len(values))
-
-
-def grid_sizes(n_rows, n_columns):
-    """Return 2, 4, 8, .. bins per column, with at least 6 rows per cell on average."""
-    fit = [n for n in FAMILY if n**n_columns * naive_chance.ROWS_PER_CELL <= n_rows]
-    return fit or [2]
-
-
-def gains(target, columns):
-    """Return the gain of each grid along all these columns, the coarsest first."""
-    return [
-        raw_gain(target, [naive_chance.bins(column, size) for column in columns])[0]
-        for size in grid_sizes(len(target), len(columns))
-    ]
-
-
-def finest_cells(columns):
-    """Return the cell of each row in the finest grid along these columns."""
-    size = grid_sizes(len(columns[0]), len(columns))[-1]
-    return list(zip(*[naive_chance.bins(column, size) for column in columns], strict=True))
-
-
-def without_increment(last, others):
-    """Return, for each of the others, the gain of all others minus the gain without this one."""
-    best = max(gains(last, others))
-    without = [[o for at, o in enumerate(others) if at != tested] for tested in range(len(others))]
-    return [best - max(gains(last, rest)) for rest in without]
-
-
-def standardised(values):
-    """Return the values minus their mean, divided by their standard deviation."""
-    mean = math.fsum(values) / len(values)
-    spread = math.sqrt(math.fsum((x - mean) ** 2 for x in values) / len(values))
-    return [(x - mean) / spread if spread > 1e-15 else 0.0 for x in values]
-
-
-def increment_statistics(gains_of_tables):
-    """Return the statistic of each table from its gains by grid. The observed table is first."""
-    by_grid = [standardised(list(each)) for each in zip(*gains_of_tables, strict=True)]
-    return [log_mean_exp(each) for each in zip(*by_grid, strict=True)]
-
-
-def increment_statistics_of(last, tested, rest, moved_lasts):
-    """Return the statistic of the observed table and of each table with a permuted last column."""
-    return increment_statistics(
-        [gains(each, [*rest, tested]) + gains(tested, [*rest, each]) for each in moved_lasts]
-    )
-
-
 def largest_of(pvalues, n_searched, size):
-    """Return the largest p-value, times the number of columns that could be the last one."""
+    """Return the largest p-value, times the number of columns that could have been added."""
     return min(1, max(pvalues) * (n_searched - size + 1))

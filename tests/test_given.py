@@ -137,3 +137,14 @@ def test_commands_accept_target_and_given(people, tmp_path, covary_command):
     code, _, err = covary_command("score", path, "--given", "age")
     assert code != 0
     assert "given columns need a target" in err
+
+
+@pytest.mark.parametrize("target", [None, "fat"])
+def test_an_explanation_reports_its_progress(people, target):
+    calls = []
+    explanation = covary.explain(
+        people, target=target, on_progress=lambda *call: calls.append(call)
+    )
+    assert explanation == covary.explain(people, target=target)
+    assert calls
+    assert calls[-1][0] == calls[-1][1]

@@ -62,7 +62,7 @@ def test_a_page_contains_findings_and_settings(written):
     shown = without_scripts(written)
     assert "<title>My &lt;table&gt;</title>" in shown
     assert re.search(r"x explains \d\d% of square<", shown)
-    assert "Family-wise p is 0.0500: the probability that any set" in shown
+    assert "Family-wise p is at most 0.0500 for these findings: the probability" in shown
     assert "200 rows, 3 columns used" in shown
     assert "who (text)" in shown
     assert "uds-chance (no parameters)" in shown

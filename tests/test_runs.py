@@ -1014,7 +1014,7 @@ def wait_until(condition, process):
 def test_tests_that_are_killed_at_every_stage_give_the_same_result(tmp_path, engine):
     # The last stage takes much longer than the time between two writes.
     csv = dependent_table(tmp_path / "table.csv", 200, 12)
-    search = ["search", csv, "--max-size", "3", "-n", "400", "--json", "--top", "40"]
+    search = ["search", csv, "--max-size", "3", "-n", "400", "--json", "--top", "10"]
     code, undisturbed, _ = covary(*search, "--jobs", "2")
     assert code == 0
     path = tmp_path / "run.covary"
@@ -1233,9 +1233,20 @@ def test_equal_values_of_other_types_can_resume(tmp_path):
         ["--measure", "uds-unregularized", "--set", "order=exact", "--max-size", "3"],
         ["--measure", "uds", "--beam", "9", "--max-size", "4"],
         ["--measure", "uds", "--target", "c2", "--max-size", "4"],
-        ["--permutations", "70", "--max-size", "3", "--top", "30"],
+        ["--permutations", "70", "--max-size", "3", "--top", "8"],
         ["--permutations", "70", "--target", "c2", "--max-size", "4"],
-        ["--permutations", "70", "--measure", "uds", "--max-size", "3", "--seed", "4"],
+        [
+            "--permutations",
+            "70",
+            "--measure",
+            "uds",
+            "--max-size",
+            "3",
+            "--top",
+            "5",
+            "--seed",
+            "4",
+        ],
     ],
 )
 def test_every_search_stores_all_scores_and_resumes_from_any_part(small, tmp_path, options):

@@ -25,6 +25,7 @@ from scipy import stats
 
 import covary
 import naive_chance
+import naive_conditional
 import naive_evidence
 import naive_significance as naive
 from covary import UDSChance
@@ -33,7 +34,7 @@ from covary.engines import Threads
 from covary.errors import ColumnError, ParameterError, RunError, TableError
 from covary.measures import Measure, all_measures, find_measure
 from covary.measures.shared.bins import EqualFrequencyBins
-from covary.measures.uds_chance import increments
+from covary.measures.uds_chance import conditional, increments
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.midranks import FoldedColumns, MidRanks
 from covary.measures.uds_chance.set_scorer import SetScorer
@@ -639,66 +640,65 @@ def test_sets_without_the_moved_column_keep_their_evidence():
 # ---------------------------------------------------------------- increments
 
 
-def grid_cells(table, columns):
-    """Return the grids over these columns."""
-    return increments._make_cells(prepare(table), list(columns))
-
-
-@settings(max_examples=30)
-@given(tables(rows=(6, 150), columns=(3, 4), kinds=KINDS), st.integers(0, 2**32 - 1))
-def test_gains_of_grids_over_many_columns_are_the_naive_ones(table, seed):
-    *given_columns, last = range(table.shape[1])
-    columns = listed(table)
-    cells = grid_cells(table, given_columns)
-    expected = naive.gains(columns[last], [columns[c] for c in given_columns])
-    assert cells.gains(last)[0] == pytest.approx(expected, abs=2e-4)
+@settings(max_examples=100)
+@given(st.integers(0, 2**32 - 1), st.integers(3, 5), st.booleans())
+def test_the_increment_pvalue_is_the_largest_over_the_naive_pairs(seed, size, with_target):
+    """The results of pairs are drawn at random."""
     rng = np.random.default_rng(seed)
-    ways = [rng.permutation(len(table)).astype(np.uint32) for _ in range(2)]
-    for rows, found in zip(ways, cells.gains(last, np.array(ways)), strict=True):
-        column = moved(table, {last: rows})[:, last].tolist()
-        expected = naive.gains(column, [columns[c] for c in given_columns])
-        assert found == pytest.approx(expected, abs=2e-4)
+    columns = tuple(sorted(rng.choice(9, size, replace=False).tolist()))
+    target = int(rng.choice(columns)) if with_target else None
+    pairs = [frozenset(pair) for pair in itertools.combinations(columns, 2)]
+    evidence = dict(zip(pairs, rng.permutation(len(pairs)).tolist(), strict=True))
+    pvalues = dict(zip(pairs, rng.choice([0.001, 0.1, 0.2, 0.21, 0.9], len(pairs)), strict=True))
+    dependent = {pair for pair in pairs if rng.random() < 0.4}
+    fractions = dict(zip(columns, rng.choice([0.0, 0.3, 0.4, 0.5], size).tolist(), strict=True))
+    used = []
 
+    class Pair:
+        def __init__(self, prepared, pair, every, given_columns, seed):
+            assert (prepared, every, given_columns, seed) == ("table", columns, (20,), 3)
+            self.pair = frozenset(pair)
+            self.conditional = SimpleNamespace(observed=evidence[self.pair])
 
-@settings(max_examples=30)
-@given(tables(rows=(6, 150), columns=(2, 4)))
-def test_shuffles_keep_values_in_their_cells(table):
-    columns = listed(table)
-    cells = grid_cells(table, range(table.shape[1]))
-    expected = naive.finest_cells(columns)
-    pairs = set(zip(cells.cells.tolist(), expected, strict=True))
-    assert len(pairs) == len(set(expected)) == cells.n_cells[-1]
-    for lines in increments._shuffles_within(cells.cells, np.random.default_rng(0), 199):
-        for rows in lines[:5]:
-            assert sorted(rows.tolist()) == list(range(len(table)))
-            assert cells.cells[rows].tolist() == cells.cells.tolist()
+        def depends(self):
+            return self.pair in dependent
 
+        def pvalue(self):
+            used.append(self.pair)
+            return pvalues[self.pair]
 
-def test_every_order_within_a_cell_is_equally_likely():
-    cells = np.array([1, 0, 1, 0, 1], np.uint16)
-    counts = {}
-    for seed in range(20):
-        for lines in increments._shuffles_within(cells, np.random.default_rng(seed), 199):
-            for rows in lines.tolist():
-                counts[tuple(rows)] = counts.get(tuple(rows), 0) + 1
-    assert len(counts) == 12
-    assert stats.chisquare(list(counts.values())).pvalue > 0.001
+    explained = fractions if target is None else {target: fractions[target]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(increments, "_PairTest", Pair)
+        found = increments.increment_pvalue("table", columns, explained, (20,), 3)
+    first, then = naive_conditional.pairs_to_test(columns, fractions, dependent, target)
+    assert found == naive_conditional.increment_pvalue(first, then, evidence, pvalues)
+    assert set(used) <= first | then
+    if found <= 0.2:
+        assert set(used) == first | then
 
 
 @pytest.fixture
 def few_permutations(monkeypatch):
     """Use few permutations, which the naive version can follow; return all that were drawn."""
     used = []
-    original = increments._shuffles_within
+    original = increments._PairTest._rows
 
-    def watched(cells, rng, number):
-        for lines in original(cells, rng, number):
-            used.append(lines.copy())
-            yield lines
+    def watched(pair):
+        draw = original(pair)
 
-    monkeypatch.setattr(increments, "FIRST_PERMUTATIONS", 24)
-    monkeypatch.setattr(increments, "TOTAL_PERMUTATIONS", 24)
-    monkeypatch.setattr(increments, "_shuffles_within", watched)
+        def watched_draw(number):
+            used.append(draw(number))
+            assert len(used[-1]) == number
+            return used[-1]
+
+        return watched_draw
+
+    monkeypatch.setattr(increments, "FEW_PERMUTATIONS", 5)
+    monkeypatch.setattr(increments, "PERMUTATIONS", 9)
+    monkeypatch.setattr(increments, "MANY_PERMUTATIONS", 20)
+    monkeypatch.setattr(conditional, "N_REFERENCE", 4)
+    monkeypatch.setattr(increments._PairTest, "_rows", watched)
     return used
 
 
@@ -714,89 +714,134 @@ def three_columns(kind, seed, n_rows=120):
     return np.column_stack([a, b, made])
 
 
+def reference_numbers(test):
+    """Return the random numbers of the reference copies of a conditional test."""
+    numbers = []
+    original = conditional.ConditionalEvidence._copies
+
+    def watched(self, some):
+        numbers.append(some.tolist())
+        return original(self, some)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conditional.ConditionalEvidence, "_copies", watched)
+        conditional.ConditionalEvidence(test.prepared, *test.roles)
+    return numbers[0]
+
+
+def tail_probability(observed, null):
+    """Return the p-value, as tested below."""
+    return increments._tail_probability(observed, np.array(null))
+
+
 @pytest.mark.parametrize("kind", ["noise", "sum", "xor", "of one"])
 @pytest.mark.parametrize("tied", [False, True])
-def test_the_statistic_of_increments_is_the_naive_one(kind, tied, few_permutations):
-    table = three_columns(kind, 1)
+def test_pvalues_of_pairs_given_the_others_are_the_naive_ones(kind, tied, few_permutations):
+    table = np.column_stack([three_columns(kind, 1, 36), three_columns("sum", 2, 36)[:, 2]])
     if tied:
-        table = table.round()
+        table[:, :3] = table[:, :3].round()
         table[::9, 1] = nan
     columns, prepared = listed(table), prepare(table)
-    found = increments._pvalue(
-        prepared, 2, 0, grid_cells(table, [0, 1]), grid_cells(table, [1]), seed=0
-    )
-    moves = [np.arange(len(table)), *np.vstack(few_permutations)]
-    lasts = [moved(table, {2: rows})[:, 2].tolist() for rows in moves]
-    assert len(lasts) == 25
-    values = naive.increment_statistics_of(columns[2], columns[0], [columns[1]], lasts)
-    count = sum(naive.at_least(value, values[0]) for value in values[1:])
-    close = sum(abs(value - values[0]) < 1e-3 for value in values[1:])
-    if count > 0:
-        # Expected gains with ties are interpolated: close values may be on either side.
-        assert abs(found * 25 - (1 + count)) <= close + 1e-9
-    else:
-        assert found <= 1 / 25
-        null = np.array(values[1:])
-        skew = max(stats.skew(null), 0.01)
-        out = (values[0] - null.mean()) / null.std()
-        tail = min(stats.pearson3.sf(out, skew), 1 / 25)
-        # Further out in the tail, the interpolation for ties matters.
-        if tail > 1e-8:
-            tail = max(tail, naive.LEAST_INCREMENT)
-            assert math.log(found) == pytest.approx(math.log(tail), rel=0.1)
-        else:
-            assert found == naive.LEAST_INCREMENT
+    for chosen in itertools.combinations((0, 1, 2), 2):
+        few_permutations.clear()
+        pair = increments._PairTest(prepared, chosen, (0, 1, 2), (3,), seed=0)
+        tested, target, rest = naive_conditional.roles(chosen, (0, 1, 2), (3,), columns)
+        assert pair.conditional.roles == (target, (tested,), rest)
+        found = pair.pvalue()
+        observed, *null = naive_conditional.evidence(
+            columns[target],
+            [columns[tested]],
+            [columns[c] for c in rest],
+            reference_numbers(pair.conditional),
+            np.vstack(few_permutations).tolist(),
+        )
+        assert pair.conditional.observed == pytest.approx(observed, rel=1e-5)
+        pvalues = [tail_probability(observed, null[:number]) for number in (5, 9, 20)]
+        used = 5 if pvalues[0] > 0.2 else 20 if 1e-4 <= pvalues[1] <= 0.05 else 9
+        assert len(null) == used
+        assert found == pytest.approx(tail_probability(observed, null), rel=1e-3)
 
 
-@pytest.mark.parametrize(("kind", "used"), [("noise", 24), ("xor", 70)])
-def test_small_pvalues_get_more_permutations(kind, used, few_permutations, monkeypatch):
-    monkeypatch.setattr(increments, "TOTAL_PERMUTATIONS", 70)
-    table = three_columns(kind, 1)
-    p = increments._pvalue(
-        prepare(table), 2, 0, grid_cells(table, [0, 1]), grid_cells(table, [1]), seed=0
-    )
-    assert sum(map(len, few_permutations)) == used
-    assert p > 5 / 25 if kind == "noise" else p <= 1 / 71
-
-
-@pytest.mark.parametrize("kind", ["noise", "sum", "xor", "of one"])
-@pytest.mark.parametrize("target", [None, 2])
-@pytest.mark.parametrize("name", MEASURES)
-def test_the_increment_pvalue_is_the_largest_over_the_tested_columns(
-    kind, target, name, monkeypatch
-):
-    monkeypatch.setattr(increments, "SMALLEST_PVALUE", 1e-300)
-    measure = find_measure(name)
-    differ = 0
-    for seed in range(4):
-        table = three_columns(kind, seed)
-        prepared = prepare(table)
-        if target is None:
-            *others, last = measure.order_set(prepared, (0, 1, 2))
-        else:
-            last, others = target, [c for c in range(3) if c != target]
-        found = IncrementTests(measure, prepared, target, 7).pvalue((0, 1, 2))
+@pytest.mark.parametrize("tied", [False, True])
+def test_pairs_depend_on_each_other_if_the_naive_pvalue_is_small(tied, few_permutations):
+    """Nothing is given."""
+    rng = np.random.default_rng(0)
+    seen = set()
+    for slope in (0.0, 0.0, 0.5, 3.0):
+        x, noise, other = rng.normal(size=(3, 30))
+        table = np.column_stack([x, slope * x + noise, other])
+        table = table.round() if tied else table
+        few_permutations.clear()
+        pair = increments._PairTest(prepare(table), (0, 1), (0, 1, 2), (), seed=0)
+        found = pair.depends()
         columns = listed(table)
-        gained = naive.without_increment(columns[last], [columns[c] for c in others])
-        assert min(map(abs, gained)) > 1e-9
-        if min(gained) < 0:
-            assert found == 1.0
-            continue
-        pvalues = [
-            increments._pvalue(
-                prepared,
-                last,
-                tested,
-                grid_cells(table, others),
-                grid_cells(table, [c for c in others if c != tested]),
-                7,
-            )
-            for tested in others
+        tested, target, _ = naive_conditional.roles((0, 1), (0, 1, 2), (), columns)
+        observed = naive_evidence.evidence([columns[tested], columns[target]])
+        null = [
+            naive_evidence.evidence([columns[tested], moved(table, {target: rows})[:, target]])
+            for rows in np.vstack(few_permutations)
         ]
-        assert found == max(pvalues)
-        differ += min(pvalues) < max(pvalues)
-        assert 0 < found <= 1
-    assert differ > 0 or kind in ("noise", "of one")
+        assert len(null) == 9
+        assert found == (tail_probability(observed, null) <= 0.1)
+        seen.add(found)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("reached", "total"), [([True] * 6, 31), ([True] * 5, 999), ([True] * 20, 31), ([], 199)]
+)
+def test_small_pvalues_get_more_permutations(reached, total):
+    """The first permutations have at least the observed evidence, all others have much less."""
+    reached = np.array(reached + [False] * (999 - len(reached)))
+    spread = np.random.default_rng(0).random(999)
+    drawn = [0]
+
+    def draw(number):
+        drawn.append(drawn[-1] + number)
+        return slice(drawn[-2], drawn[-1])
+
+    found = increments._pvalue(100.0, lambda rows: np.where(reached, 101.0, spread)[rows], draw)
+    assert drawn[-1] == total
+    if reached.any():
+        assert found == pytest.approx((1 + reached.sum()) / (1 + total))
+    else:
+        assert found == 1e-6, "far beyond all permutations"
+
+
+def test_the_pair_of_a_set_has_the_same_permutations_in_any_order_of_columns():
+    table = three_columns("sum", 0)
+    one, other = (
+        increments._PairTest(prepare(table), pair, columns, (), seed=4)
+        for pair, columns in (((0, 2), (0, 1, 2)), ((2, 0), (2, 1, 0)))
+    )
+    assert one.pvalue() == other.pvalue()
+
+
+@pytest.mark.parametrize("given_columns", [(), (3,)])
+@pytest.mark.parametrize("target", [None, 2])
+def test_the_columns_that_the_others_explain_best_are_those_with_the_best_scores(
+    given_columns, target, monkeypatch
+):
+    calls = []
+
+    def watched(*arguments):
+        calls.append(arguments)
+        return 0.5
+
+    monkeypatch.setattr("covary.measures.uds_chance.uds_chance.increment_pvalue", watched)
+    table = np.column_stack([three_columns("sum", 0), np.random.default_rng(0).normal(size=120)])
+    prepared = prepare(table)
+    tests = IncrementTests(UDSChance(), prepared, target, given_columns, 5)
+    assert tests.pvalue((0, 1, 2)) == 0.5
+    ((found, columns, explained, rest, seed),) = calls
+    assert (found, columns, rest, seed) == (prepared, (0, 1, 2), given_columns, 5)
+    assert set(explained) == ({2} if target == 2 else {0, 1, 2})
+    measure = UDSChance().beyond(given_columns) if given_columns else UDSChance()
+    for column, fraction in explained.items():
+        others = [c for c in (0, 1, 2) if c != column]
+        assert fraction == measure.score_set(prepared, others, column)
+    if target is None:
+        assert len(set(explained.values())) == 3
 
 
 @settings(max_examples=60)
@@ -820,36 +865,79 @@ def test_tail_probability_of_equal_permutations_depends_only_on_their_number():
     assert increments._tail_probability(1.0, np.ones(199)) == 1
 
 
-def increment(table, seed=0, target=None, measure="uds-chance"):
-    """Return the increment p-value of all columns of a table."""
-    tests = IncrementTests(find_measure(measure), prepare(table), target, seed)
-    return tests.pvalue(tuple(range(table.shape[1])))
+def increment(table, seed=0, target=None, measure="uds-chance", given_columns=()):
+    """Return the increment p-value of all columns of a table that are not given."""
+    tests = IncrementTests(find_measure(measure), prepare(table), target, given_columns, seed)
+    return tests.pvalue(tuple(c for c in range(table.shape[1]) if c not in given_columns))
 
 
-def test_a_relation_of_three_columns_has_an_increment():
+@pytest.mark.parametrize("target", [None, 2])
+def test_a_relation_of_three_columns_has_an_increment(target):
     for seed in range(3):
-        assert increment(three_columns("xor", seed, 600)) < 0.001
-        assert increment(three_columns("xor", seed, 600), target=2) < 0.001
+        assert increment(three_columns("xor", seed, 600), target=target) < 0.001
 
 
-def test_a_pair_with_noise_has_no_increment():
-    marked = [increment(three_columns("of one", seed, 300)) > 0.05 for seed in range(20)]
+@pytest.mark.parametrize("target", [None, 2])
+def test_a_pair_with_noise_has_no_increment(target):
+    marked = [
+        increment(three_columns("of one", seed, 300), target=target) > 0.05 for seed in range(20)
+    ]
     assert sum(marked) >= 17
 
 
-def test_a_chain_has_no_increment():
+@pytest.mark.parametrize("target", [None, 2])
+def test_a_chain_has_no_increment(target):
     """Each column depends on the one before: given the second, the first explains nothing."""
     marked = []
     for seed in range(12):
         a, b, c = np.random.default_rng(seed).normal(size=(3, 400))
         chain = np.column_stack([a, a + 0.5 * b, a + 0.5 * b + 0.5 * c])
-        marked.append(increment(chain, target=2) > 0.05)
+        marked.append(increment(chain, target=target) > 0.05)
     assert sum(marked) >= 9
+
+
+def test_a_copy_of_a_column_has_no_increment():
+    for seed in range(3):
+        a, e = np.random.default_rng(seed).normal(size=(2, 200))
+        for target in (None, 2):
+            assert increment(np.column_stack([a, np.exp(a), a + e]), target=target) == 1.0
+
+
+@pytest.mark.parametrize("given_columns", [(), (2, 3, 4)])
+def test_columns_with_three_common_causes_have_no_increment(given_columns):
+    rejected = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        causes, (a, b) = rng.normal(size=(3, 300)), rng.normal(size=(2, 300))
+        total = causes.sum(axis=0)
+        table = np.column_stack([total + a, total + b, *causes])
+        p = increment(table, seed=seed, target=0, given_columns=given_columns)
+        rejected += p <= 0.05
+    assert rejected <= 3
+
+
+def test_a_weak_sum_of_two_columns_has_an_increment():
+    """The columns explain 20 % of the variance of the target."""
+    kept = 0
+    for seed in range(20):
+        a, b, noise = np.random.default_rng(seed).normal(size=(3, 300))
+        table = np.column_stack([a, b, a + b + math.sqrt(8) * noise])
+        kept += increment(table, seed=seed, target=2) <= 0.05
+    assert kept >= 15
+
+
+def test_a_partial_correlation_has_an_increment():
+    rejected = 0
+    for seed in range(20):
+        z, x, noise = np.random.default_rng(seed).normal(size=(3, 300))
+        table = np.column_stack([z, z + x, z + 0.53 * x + math.sqrt(1 - 0.53**2) * noise])
+        rejected += increment(table, seed=seed, target=2) <= 0.05
+    assert rejected >= 17
 
 
 @dataclass(frozen=True)
 class MeanCorrelation(Measure):
-    """A measure of sets without an increment test and without an order of columns."""
+    """A measure of sets without an increment test."""
 
     def score_set(self, prepared, columns, target=None):
         ranks = prepared.derived(Ranks).by_row[list(columns)].astype(float)
@@ -862,30 +950,21 @@ class WithIncrementTest(MeanCorrelation):
 
     calls: ClassVar[list] = []
 
-    def increment_pvalue(self, prepared, order, seed):
-        self.calls.append((order, seed))
-        return 1e-6 if 0 in order else 1.0
+    def increment_pvalue(self, prepared, columns, target, given, seed):
+        self.calls.append((columns, target, given, seed))
+        return 1e-6 if 0 in columns else 1.0
 
 
-@dataclass(frozen=True)
-class WithOrder(WithIncrementTest):
-    """The same with an order of columns."""
-
-    def order_set(self, prepared, columns):
-        return sorted(columns, reverse=True)
-
-
-@pytest.mark.parametrize("measure", [WithIncrementTest(), WithOrder()])
 @pytest.mark.parametrize("permutations", [0, 19])
-def test_the_increment_test_of_a_measure_is_used(measure, permutations, table, monkeypatch):
+def test_the_increment_test_of_a_measure_is_used(permutations, table, monkeypatch):
+    measure = WithIncrementTest()
     assert measure.tests_increments
     monkeypatch.setattr(UDSChance, "increment_pvalue", fail)
     measure.calls.clear()
     options = {"max_size": 3, "top": 1000, "seed": 4, "n_jobs": 1, "permutations": permutations}
     found = covary.search(table, measure=measure, sift=True, **options)
     sets = list(itertools.combinations(range(5), 3))
-    orders = [each[::-1] for each in sets] if isinstance(measure, WithOrder) else sets
-    assert sorted(measure.calls) == sorted((order, 4) for order in orders)
+    assert sorted(measure.calls) == sorted((each, None, (), 4) for each in sets)
     kept = {positions(each) for each in found}
     assert kept == {*itertools.combinations(range(5), 2), *(each for each in sets if 0 in each)}
     if permutations:
@@ -893,37 +972,34 @@ def test_the_increment_test_of_a_measure_is_used(measure, permutations, table, m
         assert pvalues == {3e-6}, "corrected for the three columns that could have been added"
 
 
-def test_with_a_target_the_increment_test_of_a_measure_gets_the_target_last(table):
-    measure = WithOrder()
+def test_the_increment_test_of_a_measure_gets_target_and_given_columns(table):
+    measure = WithIncrementTest()
     measure.calls.clear()
-    tests = IncrementTests(measure, prepare(table), 1, 8)
-    assert (tests.pvalue((0, 1, 4)), tests.pvalue((1, 2, 3))) == (1e-6, 1.0)
-    assert measure.calls == [((0, 4, 1), 8), ((2, 3, 1), 8)]
+    tests = IncrementTests(measure, prepare(table), 1, (3,), 8)
+    assert (tests.pvalue((0, 1, 4)), tests.pvalue((1, 2, 4))) == (1e-6, 1.0)
+    assert measure.calls == [((0, 1, 4), 1, (3,), 8), ((1, 2, 4), 1, (3,), 8)]
 
 
 def test_a_measure_without_an_increment_test_uses_that_of_uds_chance(table, monkeypatch):
     assert not MeanCorrelation().tests_increments
     assert UDSChance().tests_increments
     calls = []
-    original = UDSChance.increment_pvalue
 
-    def watched(self, prepared, order, seed):
-        calls.append((order, seed))
-        return original(self, prepared, order, seed)
+    def watched(self, prepared, columns, target, given, seed):
+        calls.append((columns, target, given, seed))
+        return 0.001 * sum(columns)
 
     monkeypatch.setattr(UDSChance, "increment_pvalue", watched)
-    prepared = prepare(table)
     sets = list(itertools.combinations(range(5), 3))
-    for measure, ordering in ((MeanCorrelation(), UDSChance()), (covary.UDS(), covary.UDS())):
+    for measure in (MeanCorrelation(), covary.UDS()):
         calls.clear()
         options = {"max_size": 3, "top": 1000, "seed": 4, "permutations": 9, "n_jobs": 1}
         found = covary.search(table, measure=measure, **options)
-        orders = {each: tuple(ordering.order_set(prepared, each)) for each in sets}
-        assert sorted(calls) == sorted((order, 4) for order in orders.values())
+        assert sorted(calls) == sorted((each, None, (), 4) for each in sets)
         for each in found:
             if len(each.columns) == 3:
-                alone = increments.increment_pvalue(prepared, orders[positions(each)], 4)
-                assert each.increment_pvalue == min(1.0, 3 * alone)
+                expected = naive.largest_of([0.001 * sum(positions(each))], 5, 3)
+                assert each.increment_pvalue == pytest.approx(expected, rel=1e-12)
 
 
 # ---------------------------------------------------------------- covary.test
@@ -1157,12 +1233,12 @@ def test_a_result_as_text_and_as_a_dictionary(table):
     assert json.loads(json.dumps(document)) == document
     assert set(document) == {
         "columns", "target", "score", "statistic", "pvalue", "permutations", "exact", "measure",
-        "rows", "seed", "level",
+        "rows", "seed", "level", "given", "sampled",
     }  # fmt: skip
     assert json.loads(result.to_json()) == document
     assert document["columns"] == ["x0", "x1"]
     with_target = str(checked(table, [0, 1], target=1))
-    assert "for x1 given x0\n" in with_target
+    assert "for x1 explained by x0\n" in with_target
     assert "if x1 were independent of the others\n" in with_target
     assert "39 permutations of x1 (" in with_target
     exact = str(checked(np.column_stack([np.arange(5.0), np.arange(5.0)]), permutations=119))
@@ -1350,7 +1426,7 @@ def test_a_tested_search_is_the_naive_one(name, target, options, noise, table):
         if len(columns) == 2:
             assert each.increment_pvalue is each.adds_nothing is None
             continue
-        alone = IncrementTests(measure, prepare(cells), target, 3).pvalue(columns)
+        alone = IncrementTests(measure, prepare(cells), target, (), 3).pvalue(columns)
         corrected = naive.largest_of([alone], n_columns, len(columns))
         assert each.increment_pvalue == pytest.approx(corrected, rel=1e-12)
         assert each.adds_nothing == (corrected > 0.05)
@@ -1473,7 +1549,7 @@ def test_increment_tests_use_a_sample_of_many_rows(monkeypatch):
     table = np.column_stack([noise, a, b, a + b])
     monkeypatch.setattr(increment_tests, "SAMPLE_ROWS", 300)
     for columns, target in (((1, 2, 3), None), ((1, 2, 3), 3), ((0, 1, 3), 3)):
-        tests = IncrementTests(UDSChance(), prepare(table), target, 5)
+        tests = IncrementTests(UDSChance(), prepare(table), target, (), 5)
         p = [tests.pvalue(columns) for _ in range(2)]
         assert p[0] == p[1]
         assert (p[0] < 0.001) == (0 not in columns)
@@ -1634,8 +1710,11 @@ SCORE = SetScorer.score
 
 
 def fail_unless_shuffled(self, *arguments):
-    """Score sets of a shuffled table; fail for the table itself."""
-    assert self.shared._unmoved is not None, "scored again"
+    """Score sets of a shuffled table; fail for the table itself.
+
+    Increment tests compute how much of single columns is explained.
+    """
+    assert self.shared._unmoved is not None or self.target >= 0, "scored again"
     return SCORE(self, *arguments)
 
 

@@ -132,6 +132,9 @@ def test(
 
     The p-value is the probability, under independence, of an evidence statistic at least as large
     as the observed one. Each column is permuted independently, or only the target if there is one.
+    With given columns, the target is permuted among rows that are similar in these, see
+    :doc:`/given`.
+
     Without ``level``, the p-value is (1 + number of permutations with at least the observed
     evidence) / (1 + number of permutations). If the values have at most ``permutations`` other
     distinct arrangements, all of them are used and the p-value is exact.
@@ -163,6 +166,14 @@ def test(
       p: probability of evidence at least this large if the columns were independent
       999 permutations of each column (200 rows, seed 0)
     >>> covary.test(np.column_stack([x, noise])).pvalue > 0.05
+    True
+
+    The columns of the next table depend on each other only through the first one:
+
+    >>> shared = np.column_stack([x, x + rng.random(200) / 5, x**2 + noise / 5])
+    >>> covary.test(shared, [1], target=2).pvalue
+    0.001
+    >>> covary.test(shared, [1], target=2, given=[0]).pvalue > 0.05
     True
 
     """

@@ -13,6 +13,7 @@ class Purpose(IntEnum):
     SET_TESTS = 0
     NULL_SEARCHES = 1
     INCREMENTS = 2
+    REFERENCE = 3
 
 
 def random_stream(seed: int, purpose: Purpose, *key: int) -> np.random.Generator:

@@ -34,12 +34,14 @@ def command(
 
     The p-value is the probability, under independence, of an evidence statistic at least as large
     as that of FILE. All columns, or those that --columns names, are permuted independently. With
-    --target, only the target is permuted.
+    --target, only the target is permuted. With --given, it is permuted among rows that are similar
+    in the given columns.
 
     \b
     Examples:
       covary test wine.csv --columns density,alcohol
       covary test wine.csv -c density,alcohol,sugar --target density
+      covary test wine.csv -c density --target quality --given alcohol
       covary test wine.csv -c density,alcohol --permutations 99999 --level 0.01
     """  # noqa: D301
     import covary

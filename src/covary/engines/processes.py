@@ -64,7 +64,7 @@ class Processes(Engine):
             raise errors.worker_died() from None
         finally:
             if pool is not None:
-                pool.shutdown(kill_workers=True)
+                _stop_pool(pool)
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -89,6 +89,15 @@ def _start_pool(n_jobs: int) -> Any:
         pool = ProcessPoolExecutor(n_jobs, timeout=IDLE_SECONDS)
         pool.submit(int)
     return pool
+
+
+def _stop_pool(pool: Any) -> None:
+    """End all processes of a pool, also those that an interrupted pool has lost."""
+    workers = list(pool._processes.values())
+    pool.shutdown(kill_workers=True)
+    for worker in workers:
+        if worker.is_alive():
+            worker.kill()
 
 
 def _write_shared(shared: Any, folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from covary import errors
-from covary.array_types import Columns, Floats, OnProgress
+from covary.array_types import Columns, Floats, OnProgress, Rows
 from covary.engines.inline import run_here
 from covary.measures.former_names import check_definitions, former_attribute
 from covary.measures.registry import MEASURES
@@ -33,12 +33,14 @@ class Measure(ABC):
     max_rows : the largest number of rows that the measure can handle
     takes_target : whether the measure can score how much of one column others explain
     explains_target : whether it can explain which columns do
+    max_tested_rows : a test uses a random sample of this many rows of larger tables
     """
 
     reading: ClassVar[str] = "0 if independent, 1 if determined"
     max_rows: ClassVar[int | None] = None
     takes_target: ClassVar[bool] = False
     explains_target: ClassVar[bool] = False
+    max_tested_rows: ClassVar[int | None] = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -208,6 +210,10 @@ class Measure(ABC):
         """Return the measure of what columns explain of a target beyond given columns."""
         raise errors.no_given(self.name)
 
+    def null_cells(self, prepared: Prepared, target: int) -> Rows | None:
+        """Return the cell of each row; the target is permuted within cells. None for all rows."""
+        return None
+
     def order_set(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
         """Return the columns in the order in which they explain each other; empty if undefined."""
         return []
@@ -246,11 +252,18 @@ class Measure(ABC):
         lines = [self.evidence_sets(prepared.moved(each), sets, target) for each in moves]
         return np.array(lines).reshape(len(lines), len(sets))
 
-    def increment_pvalue(self, prepared: Prepared, order: Columns, seed: int) -> float:
+    def increment_pvalue(
+        self,
+        prepared: Prepared,
+        columns: Columns,
+        target: int | None,
+        given: Columns,
+        seed: int,
+    ) -> float:
         """Return the p-value of the hypothesis that a set does not need one of its columns.
 
-        The last column of ``order`` is explained by those before it. A search uses the test of
-        `covary.UDSChance` if the measure has none.
+        With a target, the others explain it, beyond given columns if there are any. A search uses
+        the test of `covary.UDSChance` if the measure has none.
         """
         raise NotImplementedError
 

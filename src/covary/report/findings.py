@@ -109,6 +109,8 @@ def significance_note(result: SearchResult, findings: Sequence[Finding]) -> str:
     null = "all columns were independent"
     if result.target is not None:
         null = f"{shown_label(result.target)} were independent of the other columns"
+        if given := result.parameters.get("given"):
+            null += f" given {joined_labels(given)}"
     largest = short_number(max(computed))
     pvalue = f"at most {largest} for these findings" if len(computed) > 1 else largest
     return (

@@ -237,7 +237,8 @@ class SearchResult:
         lines = self.not_examined()
         if self.tests is not None:
             marked = any(subspace.adds_nothing for subspace in self)
-            lines += self.tests.explained(self.scored, self.target, marked)
+            given = self.parameters.get("given") or ()
+            lines += self.tests.explained(self.scored, self.target, given, marked)
         return lines
 
     def not_examined(self) -> list[str]:

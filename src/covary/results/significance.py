@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from covary.formatting import counted, printable, short_number, to_json_text
+from covary.formatting import counted, listing, printable, short_number, to_json_text
 
 if TYPE_CHECKING:
     from covary.array_types import Floats
@@ -26,8 +26,11 @@ class TestResult:
     target : name or None
         The column whose independence of the others was tested; None if the independence of all
         columns was tested.
+    given : tuple
+        The columns that are given, see :doc:`/given`.
     score : float
-        The score of the set; with a target, the fraction of it that the others explain.
+        The score of the set; with a target, the fraction of it that the others explain, of what
+        the given columns leave unexplained.
     statistic : float
         The evidence statistic, see `covary.evidence`.
     pvalue : float
@@ -47,6 +50,8 @@ class TestResult:
         The random seed.
     level : float or None
         The level at which the test stopped early; None if it did not.
+    sampled : int or None
+        The number of rows in the random sample that was tested; None if all rows were.
     """
 
     __test__: ClassVar[bool] = False  # not a test class of pytest
@@ -63,6 +68,8 @@ class TestResult:
     rows: int
     seed: int
     level: float | None = None
+    given: tuple[Any, ...] = ()
+    sampled: int | None = None
 
     def __str__(self) -> str:
         return "\n  ".join([self.summary(), *self.explained()])
@@ -73,13 +80,16 @@ class TestResult:
             self,
             columns=tuple(labels.get(name, name) for name in self.columns),
             target=labels.get(self.target, self.target),
+            given=tuple(labels.get(name, name) for name in self.given),
         )
 
     def summary(self) -> str:
         """Return score and p-value as one line."""
         others = ", ".join(printable(name) for name in self.columns if name != self.target)
         if self.target is not None:
-            others = f"{printable(self.target)} given {others}"
+            others = f"{printable(self.target)} explained by {others}"
+        if self.given:
+            others += f" beyond {listing(self.given)}"
         score, pvalue = short_number(self.score), short_number(self.pvalue)
         return f"{self.measure} = {score}, p = {pvalue} for {others}"
 
@@ -91,9 +101,16 @@ class TestResult:
             null, permuted = "if the columns were independent", "each column"
         else:
             target = printable(self.target)
+            others = ", ".join(printable(name) for name in self.columns if name != self.target)
             null, permuted = f"if {target} were independent of the others", target
+            if self.given:
+                given = listing(self.given)
+                null = f"if {target} were independent of {others} given {given}"
+                permuted = f"{target} among rows that are similar in {given}"
         lines = [f"p: probability of evidence at least this large {null}"]
         rows = counted(self.rows, "row")
+        if self.sampled is not None:
+            rows = f"a random sample of {self.sampled:,} of {rows}"
         if self.exact:
             arrangements = counted(self.permutations, "other arrangement")
             lines.append(f"exact: all {arrangements} of the values ({rows})")
@@ -109,7 +126,7 @@ class TestResult:
         """Return all fields except the null distribution as JSON types."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         del fields["null"]
-        return {**fields, "columns": list(self.columns)}
+        return {**fields, "columns": list(self.columns), "given": list(self.given)}
 
     def to_json(self, **options: Any) -> str:
         """Return `to_dict` as JSON text; options are passed to `json.dumps`."""
@@ -143,7 +160,9 @@ class TestSummary:
     level: float
     complete: bool = True
 
-    def explained(self, scored: int, target: Any = None, marked: bool = True) -> list[str]:
+    def explained(
+        self, scored: int, target: Any = None, given: Sequence[Any] = (), marked: bool = True
+    ) -> list[str]:
         """Return the meaning of p, q, family-wise p and, if sets have it, of the mark.
 
         One sentence per line.
@@ -152,6 +171,8 @@ class TestSummary:
             null, global_null = "its columns were independent", "all columns were independent"
         else:
             null = global_null = f"{printable(target)} were independent of the other columns"
+            if given:
+                null = global_null = f"{null} given {listing(given)}"
         lines = [
             f"p: probability of evidence at least this large if {null}; for this set alone, not "
             f"corrected for the search (up to {counted(self.permutations, 'permutation')})",

@@ -111,8 +111,11 @@ class SearchPvalues:
         """Repeat the search on shuffled tables, until the best set is clearly insignificant."""
         plan = self.plan
         moving = self._moving(plan.candidates.columns[1:].tolist())
+        cells = (
+            None if plan.target is None else plan.measure.null_cells(plan.prepared, plan.target)
+        )
         permutations = RandomPermutations(
-            plan.prepared.n_rows, moving, plan.options.seed, Purpose.NULL_SEARCHES
+            plan.prepared.n_rows, moving, plan.options.seed, Purpose.NULL_SEARCHES, cells
         )
         task = NullSearchTask(
             plan.prepared, plan.measure, plan.candidates, self._thresholds, permutations

@@ -22,7 +22,9 @@ class SetIncrements:
     def tests(self) -> IncrementTests:
         """Return what an engine's session needs to run the tests."""
         plan = self.plan
-        tests = IncrementTests(plan.measure, plan.prepared, plan.target, plan.options.seed)
+        tests = IncrementTests(
+            plan.measure, plan.prepared, plan.target, plan.given, plan.options.seed
+        )
         return tests.precomputed()
 
     def untested(self, sets: Sequence[Columns]) -> list[Columns]:

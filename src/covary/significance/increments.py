@@ -1,7 +1,7 @@
 """Which sets add something beyond their subsets: increment tests of many sets.
 
 A measure may have its own test (`Measure.increment_pvalue`). All others use the test of
-`uds-chance`, with their own order of the columns if they define one.
+`uds-chance`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ class IncrementTests(NamedTuple):
 
     Parameters
     ----------
-    target : the column that all sets explain, if there is one; otherwise the last column in the
-        order of the set
+    target : the column that all sets explain, if there is one
+    given : columns that are given in all tests
     """
 
     measure: Measure
     prepared: Prepared
     target: int | None
+    given: Columns
     seed: int
 
     @property
@@ -51,20 +52,21 @@ class IncrementTests(NamedTuple):
         """Return the p-value of the hypothesis that the set does not need one of its columns."""
         if self.prepared.n_rows > SAMPLE_ROWS:
             return self._sampled(columns).pvalue(tuple(range(len(columns))))
-        if self.target is not None:
-            order = [*(column for column in columns if column != self.target), self.target]
-        else:
-            order = self.measure.order_set(self.prepared, columns)
-            order = order or self.tester.order_set(self.prepared, columns) or list(columns)
-        return self.tester.increment_pvalue(self.prepared, tuple(order), self.seed)
+        return self.tester.increment_pvalue(
+            self.prepared, columns, self.target, self.given, self.seed
+        )
 
     def _sampled(self, columns: Columns) -> IncrementTests:
         """Return the tests of some rows of these columns only."""
         rng = random_stream(self.seed, Purpose.INCREMENTS, *columns)
         rows = np.sort(rng.choice(self.prepared.n_rows, SAMPLE_ROWS, replace=False))
-        sampled = [Column(self.prepared.names[c], self.prepared.by_row(c)[rows]) for c in columns]
-        target = None if self.target is None else columns.index(self.target)
-        return self._replace(prepared=Prepared(Table(tuple(sampled), SAMPLE_ROWS)), target=target)
+        every = (*columns, *self.given)
+        sampled = [Column(self.prepared.names[c], self.prepared.by_row(c)[rows]) for c in every]
+        return self._replace(
+            prepared=Prepared(Table(tuple(sampled), SAMPLE_ROWS)),
+            target=None if self.target is None else columns.index(self.target),
+            given=tuple(range(len(columns), len(every))),
+        )
 
 
 def increment_pvalues(tests: IncrementTests, sets: Sequence[Columns]) -> Floats:

@@ -11,7 +11,7 @@ from covary.array_types import OnProgress
 from covary.engines import Engine
 from covary.measures import Measure
 from covary.options import Options, option
-from covary.prepare import Prepared, prepare_with_roles
+from covary.prepare import Prepared, Roles, prepare_with_roles
 from covary.results import TestResult
 from covary.significance.nulls import RandomPermutations, all_arrangements
 from covary.significance.permutation import NullDistribution, PermutationTest
@@ -29,6 +29,11 @@ class TestOptions(Options):
         "Test whether this column is independent of the others. Only the target is permuted, so "
         "that dependence among the others does not count.",
         kind="column",
+    )
+    given: Any = option(
+        None,
+        "Test whether the target is independent of the others, given these columns.",
+        kind="columns",
     )
     permutations: int = option(999, "Number of permutations.", minimum=1, flag="-n")
     level: float | None = option(
@@ -48,22 +53,24 @@ class TestOptions(Options):
 
 
 class IndependenceTest(NamedTuple):
-    """An independence test that is ready to run; ``target`` is the position of the target."""
+    """An independence test that is ready to run; columns are given by their positions."""
 
     prepared: Prepared
     measure: Measure
-    target: int | None
+    roles: Roles
     options: TestOptions
 
     def run(self, engine: Engine, on_progress: OnProgress | None = None) -> TestResult:
         """Permute, compare and return the result."""
         prepared, names, options = self.prepared, self.prepared.names, self.options
-        columns = tuple(range(len(names)))
-        every = all_arrangements(prepared, columns, self.target, options.permutations)
+        columns, target, given = self.roles.tested, self.roles.target, self.roles.given
+        every = None
+        if not given:
+            every = all_arrangements(prepared, columns, target, options.permutations)
         maximum = options.permutations if every is None else every.number
-        moving = columns[1:] if self.target is None else (self.target,)
+        moving = columns[1:] if target is None else (target,)
         arrangements = every or RandomPermutations(prepared.n_rows, moving, options.seed)
-        test = PermutationTest(self.measure, prepared, (columns,), self.target, arrangements)
+        test = PermutationTest(self.measure, prepared, (columns,), target, arrangements)
         stopping = None
         if options.level is not None and every is None:
             stopping = Stopping(maximum, options.level, continue_below=False)
@@ -72,10 +79,12 @@ class IndependenceTest(NamedTuple):
             null.grow(session.run, on_progress=on_progress)
         result = null.result(0)
         assert result is not None
+        most = self.measure.max_tested_rows
         return TestResult(
-            columns=tuple(names),
-            target=None if self.target is None else names[self.target],
-            score=float(self.measure.score_sets(prepared, [columns], self.target)[0]),
+            columns=tuple(names[column] for column in columns),
+            target=None if target is None else names[target],
+            given=tuple(names[column] for column in given),
+            score=float(self.measure.score_sets(prepared, [columns], target)[0]),
             statistic=result.observed,
             pvalue=result.pvalue,
             null=result.null,
@@ -83,6 +92,7 @@ class IndependenceTest(NamedTuple):
             exact=every is not None,
             measure=self.measure.name,
             rows=prepared.n_rows,
+            sampled=most if most is not None and prepared.n_rows > most else None,
             seed=options.seed,
             level=options.level if maximum > result.null.size else None,
         )
@@ -92,10 +102,13 @@ def plan_test(
     data: Any, columns: Sequence[Any] | None, measure: Measure, options: TestOptions
 ) -> IndependenceTest:
     """Return a test of any data that `read_table` accepts."""
-    prepared, roles = prepare_with_roles(data, columns, options.target)
-    target = roles.target
-    measure.check(prepared, len(prepared.names))
-    constant = [prepared.names[c] for c, varies in enumerate(prepared.varies) if not varies]
+    prepared, roles = prepare_with_roles(data, columns, options.target, options.given)
+    if roles.given:
+        measure = measure.beyond(roles.given)
+    if not roles.others:
+        raise errors.too_few_columns(prepared.names)
+    measure.check(prepared, len(roles.tested))
+    constant = [prepared.names[c] for c in roles.tested if not prepared.varies[c]]
     if constant:
         errors.warn(errors.never_varies(constant))
-    return IndependenceTest(prepared, measure, target, options)
+    return IndependenceTest(prepared, measure, roles, options)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from covary import kernels
-from covary.array_types import Rows
+from covary.array_types import Integers, Rows
 from covary.prepare import Prepared, Ranks
 from covary.seeds import Purpose, random_stream
 
@@ -36,20 +37,34 @@ class RandomPermutations:
     columns : the columns that are permuted, each independently
     seed : the random seed
     purpose : what the permutations are for
+    cells : the cell of each row, if values are permuted within cells only
     """
 
     n_rows: int
     columns: tuple[int, ...]
     seed: int
     purpose: Purpose = Purpose.SET_TESTS
+    cells: Rows | None = None
 
     def moves(self, number: int) -> dict[int, Rows]:
         return {column: self._permutation(number, column) for column in self.columns}
 
     def _permutation(self, number: int, column: int) -> Rows:
-        rng = random_stream(self.seed, self.purpose, number, column)
-        rows: Rows = kernels.shared.shuffling.shuffle(rng.random(self.n_rows))
+        uniforms = random_stream(self.seed, self.purpose, number, column).random(self.n_rows)
+        shuffling = kernels.shared.shuffling
+        rows: Rows
+        if self.cells is None:
+            rows = shuffling.shuffle(uniforms)
+        else:
+            rows = shuffling.shuffle_within_groups(*self._rows_by_cell, uniforms)
         return rows
+
+    @cached_property
+    def _rows_by_cell(self) -> tuple[Rows, Integers]:
+        """The rows cell after cell, and where each cell starts, with the number of rows."""
+        assert self.cells is not None
+        starts = np.append(0, np.cumsum(np.bincount(self.cells)))
+        return np.argsort(self.cells, kind="stable").astype(np.uint32), starts
 
 
 class AllArrangements(NamedTuple):

@@ -5,8 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, types
 
-from covary.kernels.shared.jit import FLOATS, INTEGERS, kernel, read_only, subkernel
-from covary.kernels.uds_chance.gains import TARGETS, gains_along
+from covary.kernels.shared.jit import (
+    FLOATS,
+    INTEGERS,
+    ROWS,
+    ROWS_2D,
+    kernel,
+    read_only,
+    subkernel,
+)
+from covary.kernels.uds_chance.gains import TARGETS, gains, gains_along
 from covary.kernels.uds_chance.grids import GRIDS
 
 _VIEWS = read_only(types.boolean, 2)
@@ -32,6 +40,40 @@ def _moments_of_mean(freedoms):
         third += (ordered[i] - before) * weight**3
         before = ordered[i]
     return variance, third / variance**1.5
+
+
+@subkernel
+def _standardised(gain, freedom, targets, nulls, views):
+    """Return the standardised mean gain of each view, and its skewness, shape (targets, views).
+
+    Parameters
+    ----------
+    gain, freedom : gains and degrees of freedom, shape (targets, partitions)
+    targets, nulls : as for `mean_view_gains`
+    views : whether each partition belongs to each view, shape (views, partitions)
+
+    """
+    units, variances, skewnesses = nulls
+    means = np.full((targets.size, views.shape[0]), -np.inf)
+    skewness = np.zeros((targets.size, views.shape[0]))
+    used = np.empty(views.shape[1])
+    for k in range(targets.size):
+        deviation = units[targets[k]] * np.sqrt(variances[targets[k]])
+        if not deviation > 0.0:
+            continue
+        for view in range(views.shape[0]):
+            n_used = 0
+            total = 0.0
+            for i in range(views.shape[1]):
+                if views[view, i] and freedom[k, i] > 0.0:
+                    used[n_used] = freedom[k, i]
+                    total += gain[k, i] / np.sqrt(freedom[k, i])
+                    n_used += 1
+            if n_used > 0:
+                variance, relative = _moments_of_mean(used[:n_used])
+                means[k, view] = total / n_used / (deviation * np.sqrt(variance))
+                skewness[k, view] = skewnesses[targets[k]] * relative
+    return means, skewness
 
 
 @kernel(
@@ -66,11 +108,8 @@ def mean_view_gains(
     views : whether each grid belongs to each view, shape (views, grids of both families)
 
     """
-    units, variances, skewnesses = nulls
     given = np.array([one]) if one == other else np.array([one, other])
     n_all_grids = n_grids[0] + n_grids[1]
-    means = np.full((targets.size, views.shape[0]), -np.inf)
-    skewness = np.zeros((targets.size, views.shape[0]))
     gain = np.zeros((targets.size, n_all_grids))
     freedom = np.zeros((targets.size, n_all_grids))
     offset = 0
@@ -83,21 +122,28 @@ def mean_view_gains(
         gain[:, offset : offset + n_grids[family]] = some
         freedom[:, offset : offset + n_grids[family]] = freedoms
         offset += n_grids[family]
-    used = np.empty(n_all_grids)
-    for k in range(targets.size):
-        deviation = units[targets[k]] * np.sqrt(variances[targets[k]])
-        if not deviation > 0.0:
-            continue
-        for view in range(views.shape[0]):
-            n_used = 0
-            total = 0.0
-            for i in range(n_all_grids):
-                if views[view, i] and freedom[k, i] > 0.0:
-                    used[n_used] = freedom[k, i]
-                    total += gain[k, i] / np.sqrt(freedom[k, i])
-                    n_used += 1
-            if n_used > 0:
-                variance, relative = _moments_of_mean(used[:n_used])
-                means[k, view] = total / n_used / (deviation * np.sqrt(variance))
-                skewness[k, view] = skewnesses[targets[k]] * relative
-    return means, skewness
+    return _standardised(gain, freedom, targets, nulls, views)
+
+
+@kernel(
+    types.UniTuple(types.float64[:, ::1], 2)(
+        ROWS,
+        ROWS_2D,
+        INTEGERS,
+        INTEGERS,
+        TARGETS,
+        types.UniTuple(FLOATS, 3),
+        INTEGERS,
+        float64,
+    )
+)
+def cell_view_gains(cells, maps, n_cells, targets, columns, nulls, increments, unit):
+    """Return the standardised gain of each level of cells, and its skewness.
+
+    The shape is (targets, levels). See `mean_view_gains` and `covary.kernels.uds_chance.gains`.
+    """
+    gain, _, freedom = gains(cells, maps, n_cells, targets, columns, increments, unit)
+    views = np.zeros((n_cells.size, n_cells.size), np.bool_)
+    for level in range(n_cells.size):
+        views[level, level] = True
+    return _standardised(gain, freedom, targets, nulls, views)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,47 +19,51 @@ from covary.measures.uds_chance.evidence_views import (
     Moved,
     ViewGains,
     grid_gains,
+    joint_evidence,
+    log_mean_exp,
     pair_evidence,
     pair_gains,
     triple_evidence,
 )
-from covary.measures.uds_chance.strengths import MAX_COLUMNS_WITH_PAIRS
+from covary.measures.uds_chance.strengths import MAX_PAIRS
 from covary.prepare import Prepared
 
+# The weights of pairs, of triples, and of all other columns of a set together.
+KIND_WEIGHTS = (0.45, 0.45, 0.1)
 # Copies of a column are processed in blocks of this many cells.
 CELLS_PER_BLOCK = 1 << 20
 
 
 class Relations(NamedTuple):
-    """The pairs and triples that the evidence of some sets needs, each listed once.
+    """The relations that the evidence of some sets needs, each listed once.
 
     Parameters
     ----------
-    pairs : two columns that explain each other
-    triples : two columns and the target that they explain
+    kinds : by kind: two columns that explain each other; two columns and the target that they
+        explain; all other columns of a set, if these are three or more, and the target
     of_sets : for sets with equal numbers of columns: the numbers of the sets, and by set and
-        column, the numbers of the pairs and of the triples of the column
+        column, the numbers of its relations of each kind
     """
 
-    pairs: list[tuple[int, int]]
-    triples: list[tuple[int, int, int]]
-    of_sets: list[tuple[Integers, Integers, Integers]]
+    kinds: tuple[list[Columns], ...]
+    of_sets: list[tuple[Integers, ...]]
 
 
 def evidence_of(
     prepared: Prepared,
     sets: Sequence[Sequence[int]],
-    max_given: int,
+    max_given: int | None,
     target: int | None = None,
 ) -> Floats:
     """Return the evidence statistic of sets.
 
-    The evidence of a relation, a pair of columns or a target and two conditions, is the log of a
-    weighted mean of 1 / probability over views, see `covary.measures.uds_chance.evidence_views`.
+    The evidence of a relation is the log of a weighted mean of 1 / probability over views, see
+    `covary.measures.uds_chance.evidence_views`. There are three kinds of relations: a pair of
+    columns, a target and two conditions, and a target and all other columns of the set.
 
     The evidence E of a column is the log mean exp over its relations: the pairs that contain it
-    and the triples in which it is the target. Pairs and triples have equal total weight. It is
-    close to the maximum if one relation stands out. The evidence of a set of d columns is the sum
+    and those in which it is the target. Each kind has its own total weight. It is close to the
+    maximum if one relation stands out. The evidence of a set of d columns is the sum
     over columns of log(1 - 1/d + exp(E)/d) / 2. Columns without evidence hardly change this sum,
     and a strong relation adds the same number to the evidence of the table and of permutations
     that preserve it, so that it hides no other one.
@@ -67,16 +72,20 @@ def evidence_of(
     are equal.
     """
     relations = _relations_of(prepared, sets, max_given, target)
-    pairs = _evidence_of_pairs(prepared, relations.pairs)
-    triples = _evidence_of_triples(prepared, relations.triples)
-    evidence: Floats = _combined(relations, len(sets), pairs[None], triples[None])[0]
+    pairs, triples, jointly = relations.kinds
+    found = (
+        pair_evidence(*gains_of_pairs(prepared, pairs)),
+        _evidence_of_triples(prepared, triples),
+        np.array([joint_evidence(prepared, given, [c])[0] for *given, c in jointly]),
+    )
+    evidence: Floats = _combined(relations, len(sets), [each[None] for each in found])[0]
     return evidence
 
 
 def evidence_of_copies(
     prepared: Prepared,
     sets: Sequence[Sequence[int]],
-    max_given: int,
+    max_given: int | None,
     column: int,
     rows: Rows,
 ) -> Floats:
@@ -91,59 +100,68 @@ def evidence_of_copies(
     """
     relations = _relations_of(prepared, sets, max_given, column)
     n_permutations, n_rows = rows.shape
-    pairs = np.zeros((n_permutations, len(relations.pairs)))
-    triples = np.zeros((n_permutations, len(relations.triples)))
+    found = [np.zeros((n_permutations, len(each))) for each in relations.kinds]
+    of_pairs, of_triples, jointly = found
     block = max(1, CELLS_PER_BLOCK // n_rows)
     for first in range(0, n_permutations, block):
         some = slice(first, first + block)
         moved = Moved(rows[some], kernels.shared.shuffling.invert(rows[some]))
-        for at, pair in enumerate(relations.pairs):
+        pairs, triples, all_others = relations.kinds
+        for at, pair in enumerate(pairs):
             other = pair[0] if pair[1] == column else pair[1]
             gains, correlations = pair_gains(prepared, other, [column], moved)
             reverse, _ = pair_gains(prepared, column, [other], moved.reversed())
-            pairs[some, at] = pair_evidence(gains, reverse, correlations)
-        for at, (a, b, _) in enumerate(relations.triples):
+            of_pairs[some, at] = pair_evidence(gains, reverse, correlations)
+        for at, (a, b, _) in enumerate(triples):
             of_two = grid_gains(prepared, (a, b), [column], TRIPLE_VIEWS, moved)
-            triples[some, at] = triple_evidence(of_two)
-    return _combined(relations, len(sets), pairs, triples)
+            of_triples[some, at] = triple_evidence(of_two)
+        for at, (*given, _) in enumerate(all_others):
+            jointly[some, at] = joint_evidence(prepared, given, [column], moved)
+    return _combined(relations, len(sets), found)
 
 
 def _relations_of(
-    prepared: Prepared, sets: Sequence[Sequence[int]], max_given: int, target: int | None
+    prepared: Prepared, sets: Sequence[Sequence[int]], max_given: int | None, target: int | None
 ) -> Relations:
     varying = tuple(tuple(prepared.varying(columns)) for columns in sets)
-    return _relations(varying, max_given > 1, target)
+    return _relations(varying, max_given, target)
 
 
 @lru_cache(maxsize=8)
-def _relations(sets: tuple[Columns, ...], with_two: bool, target: int | None) -> Relations:
+def _relations(sets: tuple[Columns, ...], max_given: int | None, target: int | None) -> Relations:
     """Return the relations of sets whose columns vary; only those of the target, if any."""
-    pairs: dict[tuple[int, int], int] = {}
-    triples: dict[tuple[int, int, int], int] = {}
-    by_size: dict[int, list[tuple[int, list[list[int]], list[list[int]]]]] = {}
+    known: tuple[dict[Columns, int], ...] = ({}, {}, {})  # relations of each kind, numbered
+    by_size: dict[int, list[tuple[Any, ...]]] = {}
     for number, columns in enumerate(sets):
         explained = [c for c in columns if target is None or c == target]
         if not explained or len(columns) < 2:
             continue
-        two: list[list[int]] = []
-        three: list[list[int]] = []
+        n_others = len(columns) - 1
+        largest = min(n_others, max_given or n_others)
+        if len(explained) * math.comb(n_others, 2) > MAX_PAIRS:
+            largest = 1
+        of_kinds: list[list[list[int]]] = [[], [], []]
         for c in explained:
             others = [other for other in columns if other != c]
-            keys = [(min(c, other), max(c, other)) for other in others]
-            two.append([pairs.setdefault(key, len(pairs)) for key in keys])
-            small = with_two and len(columns) <= MAX_COLUMNS_WITH_PAIRS
-            given = combinations(others, 2) if small else ()
-            three.append([triples.setdefault((a, b, c), len(triples)) for a, b in given])
-        by_size.setdefault(len(columns), []).append((number, two, three))
+            relations: tuple[list[Columns], ...] = (
+                [(min(c, other), max(c, other)) for other in others],
+                [(*two, c) for two in combinations(others, 2)] if largest > 1 else [],
+                [(*others, c)] if largest == len(others) > 2 else [],
+            )
+            for numbers, some, kind in zip(of_kinds, relations, known, strict=True):
+                numbers.append([kind.setdefault(key, len(kind)) for key in some])
+        by_size.setdefault(len(columns), []).append((number, *of_kinds))
     of_sets = [
-        (np.array(numbers), np.array(two, np.int64), np.array(three, np.int64))
-        for numbers, two, three in (zip(*each, strict=True) for each in by_size.values())
+        tuple(np.array(each, np.int64) for each in zip(*same_size, strict=True))
+        for same_size in by_size.values()
     ]
-    return Relations(list(pairs), list(triples), of_sets)
+    return Relations(tuple(list(kind) for kind in known), of_sets)
 
 
-def _evidence_of_pairs(prepared: Prepared, pairs: Sequence[tuple[int, int]]) -> Floats:
-    """Return the evidence of each pair."""
+def gains_of_pairs(
+    prepared: Prepared, pairs: Sequence[Columns]
+) -> tuple[ViewGains, ViewGains, Floats]:
+    """Return the gains of both directions, and the correlations, one line per pair."""
     n = len(pairs)
     targets: dict[int, tuple[list[int], list[int]]] = {}  # by condition, with their lines
     for at, (a, b) in enumerate(pairs):
@@ -156,14 +174,14 @@ def _evidence_of_pairs(prepared: Prepared, pairs: Sequence[tuple[int, int]]) -> 
     for given, (others, lines) in targets.items():
         found, correlations[lines] = pair_gains(prepared, given, others)
         gains[lines], skewnesses[lines] = found
-    return pair_evidence(
+    return (
         ViewGains(gains[:n], skewnesses[:n]),
         ViewGains(gains[n:], skewnesses[n:]),
         correlations[:n],
     )
 
 
-def _evidence_of_triples(prepared: Prepared, triples: Sequence[tuple[int, int, int]]) -> Floats:
+def _evidence_of_triples(prepared: Prepared, triples: Sequence[Columns]) -> Floats:
     """Return the evidence of each triple: that two columns explain the third."""
     targets: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
     for at, (a, b, target) in enumerate(triples):
@@ -176,28 +194,23 @@ def _evidence_of_triples(prepared: Prepared, triples: Sequence[tuple[int, int, i
     return evidence
 
 
-def _combined(relations: Relations, n_sets: int, pairs: Floats, triples: Floats) -> Floats:
-    """Return the evidence of each set from the evidence of its pairs and triples.
+def _combined(relations: Relations, n_sets: int, kinds: Sequence[Floats]) -> Floats:
+    """Return the evidence of each set from the evidence of its relations of each kind.
 
     Relations are on the last axis of the arguments, sets on the last axis of the result.
     """
-    evidence = np.zeros((len(pairs), n_sets))
-    for which, two, three in relations.of_sets:
-        columns = _log_mean_exp(pairs[:, two])
-        if three.shape[2] > 0:
-            columns = np.logaddexp(columns, _log_mean_exp(triples[:, three])) - np.log(2.0)
-        n_columns = two.shape[1]  # 1 if there is a target
+    evidence = np.zeros((len(kinds[0]), n_sets))
+    for which, *of_kinds in relations.of_sets:
+        used = [kind for kind, numbers in enumerate(of_kinds) if numbers.shape[2] > 0]
+        total = math.fsum(KIND_WEIGHTS[kind] for kind in used)
+        columns = np.logaddexp.reduce(
+            [
+                log_mean_exp(kinds[kind][:, of_kinds[kind]]) + math.log(KIND_WEIGHTS[kind] / total)
+                for kind in used
+            ]
+        )
+        n_columns = columns.shape[-1]  # 1 if there is a target
         n = max(n_columns, 2)
         terms = np.logaddexp(np.log(1 - 1 / n), np.sort(columns) - np.log(n))
         evidence[:, which] = terms.sum(axis=-1) / min(n_columns, 2)
     return evidence
-
-
-def _log_mean_exp(evidence: Floats) -> Floats:
-    """Return the log of the mean exp over the last axis.
-
-    Sorting makes the result independent of the order.
-    """
-    ordered = np.sort(evidence, axis=-1)
-    highest = ordered[..., -1:]
-    return np.asarray(highest[..., 0] + np.log(np.exp(ordered - highest).mean(axis=-1)))

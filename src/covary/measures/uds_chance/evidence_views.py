@@ -25,6 +25,10 @@ from covary.measures.uds_chance.midranks import (
 from covary.measures.uds_chance.places import Places
 from covary.prepare import Prepared
 
+# The cell of each row in the finest level, the cell in each level of each of these cells, and the
+# number of cells of each level.
+Cells = tuple[Rows, Rows, Integers]
+
 
 class View(NamedTuple):
     """Gains that are averaged, and the weights of their tail probabilities.
@@ -156,13 +160,20 @@ def grid_gains(
         columns, moments = target_arrays(prepared, folded), _null_moments(prepared, folded)
         which = np.array(targets, np.int64)
         if moved is not None:
-            columns = moved_copies(columns, targets[0], moved.rows)
-            moments = tuple(np.full(len(moved.rows), each[targets[0]]) for each in moments)
-            which = np.arange(len(moved.rows))
+            columns, moments, which = _moved_targets(columns, moments, targets[0], moved)
         some = tuple(view for view in views if view.folded == folded)
         parts.append(_gains_of_views(prepared, given, which, columns, moments, some))
     # The views that are not folded come first.
     return ViewGains(*(np.hstack(each) for each in zip(*parts, strict=True)))
+
+
+def _moved_targets(
+    columns: TargetArrays, moments: tuple[Floats, ...], target: int, moved: Moved
+) -> tuple[TargetArrays, tuple[Floats, ...], Integers]:
+    """Return copies of a target, one for each permutation, their moments and numbers."""
+    n_copies = len(moved.rows)
+    copied = tuple(np.full(n_copies, each[target]) for each in moments)
+    return moved_copies(columns, target, moved.rows), copied, np.arange(n_copies)
 
 
 def _null_moments(prepared: Prepared, folded: bool) -> tuple[Floats, ...]:
@@ -218,3 +229,65 @@ def triple_evidence(gains: ViewGains) -> Floats:
     """Return the evidence of triples."""
     evidence: Floats = kernels.uds_chance.tails.evidence_of_triples(tuple(gains), _TRIPLE_WEIGHTS)
     return evidence
+
+
+def cell_gains(
+    prepared: Prepared, cells: Cells, targets: Sequence[int], moved: Moved | None = None
+) -> ViewGains:
+    """Return the gains of levels of cells: a view for each level.
+
+    One line per target, or per permutation of the only one.
+    """
+    which = np.array(targets, np.int64)
+    columns, moments = target_arrays(prepared), _null_moments(prepared, folded=False)
+    if moved is not None:
+        columns, moments, which = _moved_targets(columns, moments, targets[0], moved)
+    found = kernels.uds_chance.view_gains.cell_view_gains(
+        *cells,
+        which,
+        columns,
+        moments,
+        *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
+    )
+    return ViewGains(*found)
+
+
+def balanced_cells(prepared: Prepared, given: Sequence[int]) -> list[Cells]:
+    """Return the balanced cells over columns, for each of the equally good orders of these."""
+    places = prepared.derived(Places).by_row
+    orders = kernels.uds_chance.cells.orders_of_columns(places, np.array(given, np.int64))
+    return [kernels.uds_chance.cells.balanced_cells(places, order) for order in orders]
+
+
+def joint_evidence(
+    prepared: Prepared, given: Sequence[int], targets: Sequence[int], moved: Moved | None = None
+) -> Floats:
+    """Return the evidence that balanced cells over columns explain a target, one per line.
+
+    It is the log mean exp over the equally good orders of the columns.
+    """
+    found = [
+        level_evidence(cell_gains(prepared, cells, targets, moved))
+        for cells in balanced_cells(prepared, given)
+    ]
+    return log_mean_exp(np.stack(found, axis=-1))
+
+
+def level_evidence(gains: ViewGains) -> Floats:
+    """Return the evidence of levels of cells, which have equal weights."""
+    n_levels = gains.gains.shape[1]
+    if n_levels == 0:
+        return np.zeros(len(gains.gains))
+    weights = np.full(n_levels, 1.0 / n_levels)
+    evidence: Floats = kernels.uds_chance.tails.evidence_of_triples(tuple(gains), weights)
+    return evidence
+
+
+def log_mean_exp(evidence: Floats) -> Floats:
+    """Return the log of the mean exp over the last axis.
+
+    Sorting makes the result independent of the order.
+    """
+    ordered = np.sort(evidence, axis=-1)
+    highest = ordered[..., -1:]
+    return np.asarray(highest[..., 0] + np.log(np.exp(ordered - highest).mean(axis=-1)))

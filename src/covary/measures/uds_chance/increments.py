@@ -1,159 +1,132 @@
 """The increment test: does a set need all of its columns?
 
-A set that contains a strong pair scores high with any additional column. The test takes the last
-column of the set as the target. For each other column, the null hypothesis says that it is
-independent of the target given the rest. Permuting the target within the cells of the rest
-preserves its dependence on the rest and breaks its dependence on the tested column. The set needs
-all of its columns if every hypothesis is rejected, so that the largest p-value counts (an
-intersection-union test).
+A set that contains a strong pair scores high with any additional column. The set needs all of its
+columns if certain pairs of them depend on each other given all other columns of the set. These are
+
+- the pairs with the target,
+- without a target, the pairs with a column that the others explain best, or nearly so, and the
+  pairs that depend on each other if nothing is given.
+
+So two columns that depend on each other only through a third one do not form an increment. Two
+independent columns that explain a third one together do.
+
+Every pair must be dependent, so that the largest p-value counts (an intersection-union test).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from itertools import combinations
 
 import numpy as np
 
-from covary import kernels
-from covary.array_types import Floats, Integers, Rows
-from covary.measures.uds_chance.evidence import CELLS_PER_BLOCK
-from covary.measures.uds_chance.grids import MIN_ROWS_PER_CELL, GridFamily, Grids
-from covary.measures.uds_chance.midranks import moved_copies, target_arrays
+from covary.array_types import Columns, Floats, Rows
+from covary.measures.uds_chance.conditional import ConditionalEvidence
+from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.prepare import Prepared
 from covary.seeds import Purpose, random_stream
 from covary.tolerance import at_least
 
-# The number of permutations, and the total number if at most a few of the first exceed.
-FIRST_PERMUTATIONS = 199
-TOTAL_PERMUTATIONS = 999
-MAX_EXCEEDING = 4
+# The number of permutations; more if the p-value may be small, and still more if it is, unless it
+# is so small that an error by a factor of ten does not matter.
+FEW_PERMUTATIONS, PERMUTATIONS, MANY_PERMUTATIONS = 31, 199, 999
+NEAR_LEVEL = (1e-5, 0.05)
 # Smaller p-values are not reported, because the fitted tail is too uncertain there.
 SMALLEST_PVALUE = 1e-6
-# Finer grids take longer and do not improve the test.
-MAX_GRID_CELLS = 1 << 15
+# With a larger p-value, the set does not need all of its columns. Others are not tested then.
+INSIGNIFICANT = 0.2
+# Two columns depend on each other, if nothing is given, with a p-value of at most this.
+DEPENDENT = 0.1
+# A column is nearly the best explained one if at least this fraction as much of it is explained.
+NEARLY_BEST = 0.75
 
 
-def increment_pvalue(prepared: Prepared, order: Sequence[int], seed: int) -> float:
-    """Return the largest p-value over the columns that explain the last one.
-
-    It is 1, without a test, if the grids of all columns explain no more of the last column than
-    those that omit one of them.
-    """
-    *others, last = order
-    full = _make_cells(prepared, others)
-    observed = full.gains(last)
-    tests = []
-    for tested in others:
-        rest = _make_cells(prepared, [column for column in others if column != tested])
-        if observed.max() <= rest.gains(last).max():
-            return 1.0
-        tests.append((tested, rest))
-    return max(_pvalue(prepared, last, tested, full, rest, seed) for tested, rest in tests)
-
-
-def _pvalue(
-    prepared: Prepared, last: int, tested: int, full: Cells, rest: Cells, seed: int
+def increment_pvalue(
+    prepared: Prepared,
+    columns: Sequence[int],
+    explained: dict[int, float],
+    given: Columns,
+    seed: int,
 ) -> float:
-    """Return the p-value of the hypothesis that two columns are independent given the rest."""
-    rng = random_stream(seed, Purpose.INCREMENTS, *sorted(full.columns), last, tested)
-    # Moving the last column is equivalent to moving the tested column back.
-    reverse = _make_cells(prepared, [*rest.columns, last])
-    lines = [np.hstack([full.gains(last), reverse.gains(tested)])]
-
-    def permute(number: int) -> Floats:
-        """Return the statistic of the observed line and of all permuted ones."""
-        for rows in _shuffles_within(rest.cells, rng, number):
-            inverse = kernels.shared.shuffling.invert(rows)
-            lines.append(np.hstack([full.gains(last, rows), reverse.gains(tested, inverse)]))
-        return _standardised(np.vstack(lines))
-
-    statistics = permute(FIRST_PERMUTATIONS)
-    if np.count_nonzero(at_least(statistics[1:], statistics[0])) <= MAX_EXCEEDING:
-        statistics = permute(TOTAL_PERMUTATIONS - FIRST_PERMUTATIONS)
-    return _tail_probability(float(statistics[0]), statistics[1:])
-
-
-def _standardised(gains: Floats) -> Floats:
-    """Return one statistic per line: the log mean exp of its standardised gains.
-
-    Observed and permuted lines are treated alike, so that they stay exchangeable.
-    """
-    spread = gains.std(axis=0)
-    standard = (gains - gains.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    return np.asarray(np.log(np.mean(np.exp(standard), axis=1)))
-
-
-class Cells(NamedTuple):
-    """Grids over some columns, each finer than the one before.
+    """Return the p-value of the hypothesis that a set does not need one of its columns.
 
     Parameters
     ----------
-    cells : the cell of every row in the finest grid
-    maps : one line per grid: the cell in that grid of each finest cell
-    n_cells : the number of cells of each grid
+    columns : the columns of the set
+    explained : the fraction of columns that the others of the set explain: of the target, or of
+        all columns if there is no target
+    given : columns that are given in all tests
+    seed : of the permutations
     """
-
-    prepared: Prepared
-    columns: list[int]
-    cells: Rows
-    maps: Rows
-    n_cells: Integers
-
-    def gains(self, target: int, rows: Rows | None = None) -> Floats:
-        """Return the chance-corrected gain of each grid for a target.
-
-        There is one line, or one for each permutation of the target in ``rows``.
-        """
-        columns = target_arrays(self.prepared)
-        which = np.array([target], np.int64)
-        if rows is not None:
-            columns, which = moved_copies(columns, target, rows), np.arange(len(rows))
-        found: Floats = kernels.uds_chance.gains.gains_in(
-            self.cells,
-            self.maps,
-            self.n_cells,
-            which,
-            columns,
-            *kernels.shared.entropy_tables.whole_increments(self.prepared.n_rows),
-        )
-        return found
+    limit = NEARLY_BEST * max(explained.values())
+    best = {column for column, fraction in explained.items() if fraction >= limit}
+    pairs = list(combinations(columns, 2))
+    with_best = [pair for pair in pairs if not best.isdisjoint(pair)]
+    others = [] if len(explained) == 1 else [pair for pair in pairs if best.isdisjoint(pair)]
+    largest = 0.0
+    for some in (with_best, others):
+        tests = [_PairTest(prepared, pair, columns, given, seed) for pair in some]
+        # The pairs that are most likely to be independent come first.
+        for test in sorted(tests, key=lambda test: test.conditional.observed):
+            if some is with_best or test.depends():
+                largest = max(largest, test.pvalue())
+            if largest > INSIGNIFICANT:
+                return largest
+    return largest
 
 
-def _make_cells(prepared: Prepared, columns: list[int]) -> Cells:
-    """Return all grids over these columns whose cells are large enough."""
-    family = prepared.derived(Grids).families[0]
-    max_cells = min(prepared.n_rows / MIN_ROWS_PER_CELL, MAX_GRID_CELLS)
-    levels = [at for at, size in enumerate(family.sizes) if size ** len(columns) <= max_cells]
-    cells_of = [_cells_at(family, columns, level) for level in levels or [0]]
-    finest = cells_of[-1]
-    n_cells = np.array([cells.max() + 1 for cells in cells_of])
-    maps = np.zeros((len(cells_of), n_cells[-1]), np.uint32)
-    for line, cells in zip(maps, cells_of, strict=True):
-        line[finest] = cells
-    return Cells(prepared, columns, finest.astype(np.uint32), maps, n_cells)
+class _PairTest:
+    """The tests of two columns of a set, with and without the others given."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        pair: tuple[int, int],
+        columns: Sequence[int],
+        given: Columns,
+        seed: int,
+    ) -> None:
+        self.prepared = prepared
+        self.pair = sorted(pair, key=lambda column: (_n_values(prepared, column), column))
+        tested, target = self.pair
+        rest = sorted({*columns, *given} - {tested, target})
+        self.seed, self.key = seed, (tested, target, *rest)
+        self.conditional = ConditionalEvidence(prepared, target, (tested,), rest)
+
+    def pvalue(self) -> float:
+        """Return the p-value of the independence of both columns given the others."""
+        return _pvalue(self.conditional.observed, self.conditional.of_permutations, self._rows())
+
+    def depends(self) -> bool:
+        """Return whether the columns depend on each other if nothing is given."""
+        rows = self._rows()
+        null = evidence_of_copies(self.prepared, [self.pair], 1, self.pair[1], rows(PERMUTATIONS))
+        observed = float(evidence_of(self.prepared, [self.pair], 1)[0])
+        return _tail_probability(observed, null[:, 0]) <= DEPENDENT
+
+    def _rows(self) -> Callable[[int], Rows]:
+        """Return a function that draws permutations of the rows."""
+        rng = random_stream(self.seed, Purpose.INCREMENTS, *self.key)
+        every = np.arange(self.prepared.n_rows, dtype=np.uint32)
+        return lambda number: rng.permuted(np.tile(every, (number, 1)), axis=1)
 
 
-def _cells_at(family: GridFamily, columns: list[int], level: int) -> Integers:
-    """Return the cell of every row in one grid; empty cells are not numbered."""
-    cells = np.zeros(family.codes.shape[1], np.int64)
-    for column in columns:
-        bins = family.maps[column, level][family.codes[column]]
-        cells = cells * int(family.n_bins[column, level]) + bins
-        cells = np.unique(cells, return_inverse=True)[1]
-    return cells
+def _n_values(prepared: Prepared, column: int) -> int:
+    values = prepared.values[column, : prepared.n_present[column]]
+    return int(np.count_nonzero(values[1:] != values[:-1]))
 
 
-def _shuffles_within(cells: Rows, rng: np.random.Generator, number: int) -> Iterator[Rows]:
-    """Yield blocks of random permutations that keep every value in its cell."""
-    by_cell = np.argsort(cells, kind="stable").astype(np.uint32)
-    starts = np.append(0, np.cumsum(np.bincount(cells)))
-    block = max(1, CELLS_PER_BLOCK // cells.size)
-    shuffle = kernels.shared.shuffling.shuffle_within_groups
-    for first in range(0, number, block):
-        uniforms = rng.random((min(block, number - first), cells.size))
-        yield np.array([shuffle(by_cell, starts, each) for each in uniforms])
+def _pvalue(
+    observed: float, evidence: Callable[[Rows], Floats], rows: Callable[[int], Rows]
+) -> float:
+    """Return the p-value of an observed evidence, with more permutations if it may be small."""
+    null = evidence(rows(FEW_PERMUTATIONS))
+    if _tail_probability(observed, null) <= INSIGNIFICANT:
+        null = np.append(null, evidence(rows(PERMUTATIONS - FEW_PERMUTATIONS)))
+        if NEAR_LEVEL[0] <= _tail_probability(observed, null) <= NEAR_LEVEL[1]:
+            null = np.append(null, evidence(rows(MANY_PERMUTATIONS - PERMUTATIONS)))
+    return _tail_probability(observed, null)
 
 
 def _tail_probability(observed: float, null: Floats) -> float:

@@ -174,7 +174,7 @@ class Selector:
             proceed(at, None)
         while wanted:
             todo = self._missing(probe for probes in wanted.values() for probe in probes)
-            for first, found in run(examine, todo):
+            for first, found in run(examine, todo) if todo else ():
                 for probe, each in zip(todo[first:], found, strict=False):
                     self._found[probe.target, probe.columns] = each
                     for candidate, added in zip(probe.candidates, each.added, strict=True):

@@ -14,12 +14,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from covary.array_types import Columns, Floats, OnProgress
+from covary.array_types import Columns, Floats, OnProgress, Rows
 from covary.engines.base import RunTasks
 from covary.engines.inline import run_here
 from covary.measures.base import Measure
 from covary.measures.registry import register
 from covary.measures.scorer import Scorer
+from covary.measures.uds_chance.conditional import MAX_ROWS, ConditionalEvidence, exchange_cells
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.increments import increment_pvalue
@@ -147,7 +148,7 @@ class UDSChance(Measure):
     def evidence_sets(
         self, prepared: Prepared, sets: Sequence[Sequence[int]], target: int | None = None
     ) -> Floats:
-        return evidence_of(prepared, sets, self._max_in_evidence, target)
+        return evidence_of(prepared, sets, self.max_given, target)
 
     def evidence_moved(
         self,
@@ -162,15 +163,20 @@ class UDSChance(Measure):
         ):
             return super().evidence_moved(prepared, sets, moves, target)
         rows = np.array([each[only] for each in moves])
-        return evidence_of_copies(prepared, sets, self._max_in_evidence, only, rows)
+        return evidence_of_copies(prepared, sets, self.max_given, only, rows)
 
-    def increment_pvalue(self, prepared: Prepared, order: Columns, seed: int) -> float:
-        return increment_pvalue(prepared, order, seed)
-
-    @property
-    def _max_in_evidence(self) -> int:
-        """The number of columns that explain one together in the evidence statistic."""
-        return 2 if self.max_given is None else min(self.max_given, 2)
+    def increment_pvalue(
+        self,
+        prepared: Prepared,
+        columns: Columns,
+        target: int | None,
+        given: Columns,
+        seed: int,
+    ) -> float:
+        measure = self.beyond(given) if given else self
+        targets = columns if target is None else (target,)
+        explained = {c: float(measure.score_sets(prepared, [columns], c)[0]) for c in targets}
+        return increment_pvalue(prepared, columns, explained, given, seed)
 
     def _scored_set(
         self,
@@ -195,6 +201,8 @@ class _Beyond(UDSChance):
 
     """
 
+    max_tested_rows: ClassVar[int | None] = MAX_ROWS
+
     given: Columns = ()
 
     @property
@@ -203,6 +211,34 @@ class _Beyond(UDSChance):
 
     def _set_scorer(self, prepared: Prepared, target: int) -> SetScorer:
         return SetScorer(prepared, self.max_given, target, self.given)
+
+    def null_cells(self, prepared: Prepared, target: int) -> Rows:
+        return exchange_cells(prepared, target, self.given)
+
+    def evidence_sets(
+        self, prepared: Prepared, sets: Sequence[Sequence[int]], target: int | None = None
+    ) -> Floats:
+        return np.array([self._evidence(prepared, columns, target).observed for columns in sets])
+
+    def evidence_moved(
+        self,
+        prepared: Prepared,
+        sets: Sequence[Sequence[int]],
+        moves: Sequence[Moves],
+        target: int | None = None,
+    ) -> Floats:
+        assert target is not None
+        rows = np.array([each[target] for each in moves])
+        found = [
+            self._evidence(prepared, columns, target).of_permutations(rows) for columns in sets
+        ]
+        return np.stack(found, axis=1)
+
+    def _evidence(
+        self, prepared: Prepared, columns: Sequence[int], target: int | None
+    ) -> ConditionalEvidence:
+        others = tuple(column for column in columns if column != target)
+        return prepared.derived(ConditionalEvidence, target, others, self.given)
 
 
 def _only_moved_column(moves: Sequence[Mapping[int, Any]]) -> int | None:
@@ -218,7 +254,7 @@ def _with_progress(run: RunTasks, on_progress: OnProgress | None) -> RunTasks:
         return run
 
     def run_and_report(task: Any, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        if not isinstance(items[0], Conditions):  # few of the time goes into other tasks
+        if not items or not isinstance(items[0], Conditions):  # other tasks take little time
             yield from run(task, items)
             return
         n_targets = np.cumsum([len(item.targets) for item in items])

@@ -74,6 +74,7 @@ def best_sets(table: Table, method: str, permutations: int, seed: int) -> Sets:
     options: dict[str, Any] = {
         "measure": configured_measure(method, seed),
         "max_size": MAX_SIZE,
+        "every": 0,  # as in the paper
         "seed": seed,
         "n_jobs": 1,
     }
@@ -133,7 +134,13 @@ def assess_set(
         positions = rng.choice(len(names), len(columns), replace=False)
         n_as_high += measure.score(table, [names[at] for at in positions]) >= tested.score
     found = covary.search(
-        table, measure=measure, max_size=len(columns), beam=WIDE_BEAM, top=10**6, n_jobs=1
+        table,
+        measure=measure,
+        max_size=len(columns),
+        beam=WIDE_BEAM,
+        every=0,
+        top=10**6,
+        n_jobs=1,
     )
     same_size = [set(each.columns) for each in found if len(each.columns) == len(columns)]
     return {

@@ -219,6 +219,7 @@ def select_sets(table: LabelledTable, method: str, seed: int, draw: int = 0) -> 
         measure=configured_measure(method, seed),
         max_size=n_columns,
         beam=BEAM,
+        every=0,  # as in the paper
         top=N_SETS,
         prune=True,
         seed=seed,

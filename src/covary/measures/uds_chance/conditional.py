@@ -1,0 +1,228 @@
+"""Conditional evidence: that a target depends on columns, given others.
+
+The target and the columns are replaced by their residuals given the others. The evidence is that
+of the residuals, and of balanced cells over residuals and given columns. Under the null
+hypothesis, rows that are similar in the given columns can exchange their residuals of the target.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from covary.array_types import Floats, Integers, Rows
+from covary.measures.uds_chance.evidence import CELLS_PER_BLOCK, gains_of_pairs
+from covary.measures.uds_chance.evidence_views import (
+    Cells,
+    ViewGains,
+    balanced_cells,
+    cell_gains,
+    level_evidence,
+    log_mean_exp,
+    pair_evidence,
+)
+from covary.measures.uds_chance.residuals import Adjusted, Ranked, adjust, ranked
+from covary.prepare import Derived, Moves, Prepared
+from covary.seeds import Purpose, random_stream
+from covary.table import Column, Table
+
+# Cells of rows that exchange residuals have fewer rows than 4 times two to this power.
+EXCHANGE_LEVEL = 2
+# The number of copies that give the mean and the standard deviation of each view.
+N_REFERENCE = 64
+# A column is determined by the given columns if less than this fraction of its standard deviation
+# remains.
+DETERMINED = 0.01
+# Fewer rows are not tested.
+MIN_ROWS = 8
+# A sample of this many rows is used of larger tables. With more rows, what the regression misses
+# would be significant.
+MAX_ROWS = 20_000
+LOG_2 = math.log(2.0)
+
+
+class ConditionalEvidence(Derived):
+    """The evidence that a target depends on columns, given others.
+
+    Rows in which one of these columns is missing are left out. If a given column is missing, the
+    target and the columns may depend on each other through it.
+
+    Every view is standardised by its mean and its standard deviation over some copies of the
+    table, in which the residuals of the target are exchanged. So a view that the given columns
+    alone make large does not hide others.
+
+    Attributes
+    ----------
+    observed : the evidence; 0 if there is nothing to test, because the target or all columns are
+        constant, or determined by the given columns
+    """
+
+    def __init__(
+        self, prepared: Prepared, target: int, columns: Sequence[int], given: Sequence[int]
+    ) -> None:
+        self.prepared = prepared
+        given = prepared.varying(given)
+        self.roles = (target, tuple(columns), tuple(given))
+        self.observed = 0.0
+        self._adjust(*self.roles)
+        if not self.possible:
+            return
+        conditions = [prepared.by_row(column)[self.rows] for column in given]
+        residuals = [column.residuals for column in self.columns]
+        self.joint = _cells_over([*residuals, *conditions])
+        rng = random_stream(0, Purpose.REFERENCE, 1)
+        numbers = rng.permuted(np.tile(np.arange(self.rows.size), (N_REFERENCE, 1)), axis=1)
+        self.reference = [_moments(view) for view, _ in self._views(self._copies(numbers))]
+        self.observed = float(self._evidence(self.target.residuals[None])[0])
+
+    def _adjust(self, target: int, columns: Sequence[int], given: Sequence[int]) -> None:
+        """Compute the residuals of the target and of the columns, and who exchanges them."""
+        values = [self.prepared.by_row(column) for column in (target, *columns, *given)]
+        complete = np.flatnonzero(~np.isnan(values).any(axis=0))
+        # In this order of the rows, the result does not depend on their order in the table.
+        self.rows = complete[np.lexsort([each[complete] for each in values])]
+        if self.rows.size > MAX_ROWS:
+            rng = random_stream(0, Purpose.REFERENCE, 0)
+            self.rows = self.rows[rng.choice(self.rows.size, MAX_ROWS, replace=False)]
+        of_rows = [ranked(each[self.rows]) for each in values]
+        tested = [each for each in of_rows[1 : 1 + len(columns)] if each.varies]
+        self.possible = self.rows.size >= MIN_ROWS and of_rows[0].varies and bool(tested)
+        if not self.possible:
+            return
+        conditions = [each for each in of_rows[1 + len(columns) :] if each.varies]
+        self.target, *adjusted = adjust([of_rows[0], *tested], conditions)
+        self.columns = [each for each in adjusted if each.unexplained > DETERMINED]
+        self.possible = self.target.unexplained > DETERMINED and bool(self.columns)
+        self.cells = _similar_rows(self.target, conditions)
+
+    @classmethod
+    def of(cls, prepared: Prepared, *parameters: Sequence[int] | int) -> Self:
+        return cls(prepared, *parameters)  # type: ignore[arg-type]
+
+    def moved(self, moves: Moves) -> Self:
+        return type(self)(self.prepared.moved(moves), *self.roles)
+
+    def of_permutations(self, rows: Rows) -> Floats:
+        """Return the evidence after exchanges of residuals, one for each permutation of rows.
+
+        Only the order matters in which a permutation puts the rows of a cell.
+        """
+        if not self.possible:
+            return np.zeros(len(rows))
+        block = max(1, CELLS_PER_BLOCK // self.rows.size)
+        parts = [
+            self._evidence(self._copies(rows[first : first + block, self.rows]))
+            for first in range(0, len(rows), block)
+        ]
+        return np.concatenate(parts)
+
+    def _copies(self, numbers: Integers | Rows) -> Floats:
+        """Return copies of the residuals: in each cell, sorted by these numbers."""
+        keys = numbers + self.cells * np.int64(self.prepared.n_rows)
+        sources = np.empty(keys.shape, np.int64)
+        sources[:, np.argsort(self.cells, kind="stable")] = np.argsort(keys, axis=1)
+        return self.target.exchanged(sources)
+
+    def _evidence(self, copies: Floats) -> Floats:
+        """Return the evidence of copies of the residuals of the target, one per line.
+
+        It is the log mean exp over the columns, and the evidence of balanced cells, with equal
+        weight.
+        """
+        *views, levels = (
+            ViewGains(_standardised(values, *moments), skewnesses)
+            for (values, skewnesses), moments in zip(
+                self._views(copies), self.reference, strict=True
+            )
+        )
+        of_columns = zip(views[::3], views[1::3], views[2::3], strict=True)
+        pairs = [pair_evidence(gains, reverse, both.gains) for gains, reverse, both in of_columns]
+        return np.logaddexp(log_mean_exp(np.stack(pairs, axis=1)), level_evidence(levels)) - LOG_2
+
+    def _views(self, copies: Floats) -> list[ViewGains]:
+        """Return what the columns explain of the copies, what the copies explain of the columns,
+        and correlations, column after column; finally what balanced cells explain of the copies.
+
+        One line per copy.
+        """
+        n = len(self.columns)
+        prepared = _prepared([*(column.residuals for column in self.columns), *copies])
+        targets = range(n, n + len(copies))
+        views = []
+        for column in range(n):
+            *gains, correlations = gains_of_pairs(prepared, [(column, t) for t in targets])
+            views += [*gains, ViewGains(correlations, correlations)]
+        return [*views, cell_gains(prepared, self.joint, targets)]
+
+
+def exchange_cells(prepared: Prepared, target: int, given: Sequence[int]) -> Rows:
+    """Return the cell of each row: rows of a cell are similar in the given columns.
+
+    Rows in which the target or a given column is missing have a cell each.
+    """
+    values = [prepared.by_row(column) for column in (target, *prepared.varying(given))]
+    rows = np.flatnonzero(~np.isnan(values).any(axis=0))
+    cells = np.arange(prepared.n_rows, dtype=np.uint32)
+    column, *conditions = (ranked(each[rows]) for each in values)
+    if rows.size >= MIN_ROWS and column.varies:
+        conditions = [each for each in conditions if each.varies]
+        if conditions and rows.size > MAX_ROWS:  # cells of many columns are small enough
+            similar = _small_cells([each.values() for each in conditions])
+        else:
+            similar = _similar_rows(adjust([column], conditions)[0], conditions)
+        cells[rows] = rows[np.unique(similar, return_index=True)[1]][similar]
+    return cells
+
+
+def _similar_rows(target: Adjusted, conditions: Sequence[Ranked]) -> Rows:
+    """Return the cell of each row: small balanced cells.
+
+    They are cells of the only given column. With several, they are cells of the predictions of the
+    target: rows with similar predictions are closer to each other than rows in cells of many
+    columns.
+    """
+    if len(conditions) == 1:
+        return _small_cells([conditions[0].values()])
+    return _small_cells([target.fitted])
+
+
+def _small_cells(columns: Sequence[Floats]) -> Rows:
+    """Return the cell of each row in a fine level of balanced cells."""
+    cells, maps, n_cells = _cells_over(columns)
+    if n_cells.size <= EXCHANGE_LEVEL:
+        return np.zeros_like(cells)
+    small: Rows = maps[-1 - EXCHANGE_LEVEL][cells]
+    return small
+
+
+def _cells_over(columns: Sequence[Floats]) -> Cells:
+    return balanced_cells(_prepared(columns), range(len(columns)))[0]
+
+
+def _prepared(columns: Sequence[Floats]) -> Prepared:
+    named = tuple(Column(str(at), column) for at, column in enumerate(columns))
+    return Prepared(Table(named, named[0].values.size))
+
+
+def _moments(view: Floats) -> tuple[Floats, Floats]:
+    """Return the mean and the standard deviation of each gain of a view.
+
+    A gain that is never available, or always the same, has an infinite deviation.
+    """
+    finite = np.where(np.isfinite(view), view, 0.0)
+    deviations = finite.std(axis=0)
+    varies = deviations > 1e-9
+    return np.where(varies, finite.mean(axis=0), 0.0), np.where(varies, deviations, np.inf)
+
+
+def _standardised(gains: Floats, means: Floats, deviations: Floats) -> Floats:
+    """Return standardised gains.
+
+    They are 0 if the deviation is infinite. A gain that is not available stays so.
+    """
+    available = np.isfinite(gains)
+    finite = np.where(available, gains, 0.0)
+    return np.where(available, (finite - means) / deviations, -np.inf)

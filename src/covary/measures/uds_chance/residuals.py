@@ -1,0 +1,361 @@
+"""Residuals of columns: what remains of them after a regression on given columns.
+
+The regression is a ridge regression on smooth functions of the ranks of the given columns, and of
+their products. Residuals are divided by their spread, which is estimated in the same way. So both
+the location and the spread of a column are removed.
+
+Everything is computed from ranks: strictly increasing transformations of the columns change
+nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations_with_replacement, permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from covary.array_types import Floats, Integers
+
+# The number of functions is at most this, and at most this fraction of the rows.
+MAX_FUNCTIONS = 128
+MAX_FRACTION = 1 / 3
+# Functions oscillate up to this many half periods, and products have up to this many factors.
+MAX_DEGREE = 64
+MAX_FACTORS = 3
+# The prior variance of a coefficient is degree ** -ROUGHNESS, and is multiplied by this for every
+# further factor (or by 1 / columns, if that is less).
+ROUGHNESS = 3.0
+PER_FACTOR = 0.3
+# Cosines are equally spaced in the normal distribution function of normal scores divided by this.
+# They are denser in the middle of a column, but also resolve its tails.
+STRETCH = 2.0
+# Penalties of the ridge regression, relative to the number of rows.
+PENALTIES = tuple(10.0 ** (1.0 - step / 2.0) for step in range(16))
+# The penalty is this fraction of the one with the least prediction error. A larger penalty leaves
+# more of the given columns in the residuals of both columns; a smaller one costs degrees of
+# freedom only.
+UNDERSMOOTHING = 0.1
+MAX_FREEDOM = 0.5
+# The spread is the mean of log(|residual| + this fraction of its mean).
+SPREAD_OFFSET = 0.1
+TINY = 1e-300
+# Residuals are rounded, because equal values must stay equal.
+DECIMALS = 9
+# A column is tied if this fraction of the rows, and more than two, have the same value.
+TIED = 0.05
+
+
+class Ranked(NamedTuple):
+    """A column by its ranks.
+
+    Parameters
+    ----------
+    codes : the number of each row's value among the distinct values, ascending; -1 if missing
+    places : twice the mid-rank minus its mean; 0 if missing
+    """
+
+    codes: Integers
+    places: Integers
+
+    @property
+    def n_values(self) -> int:
+        """The number of distinct values."""
+        return int(self.codes.max()) + 1 if self.codes.size else 0
+
+    @property
+    def varies(self) -> bool:
+        """Whether there are two different values, or one value and missing cells."""
+        return bool(self.codes.size) and bool(self.codes.min() < self.codes.max())
+
+    @property
+    def tied(self) -> bool:
+        """Whether many rows have the same value."""
+        return bool(
+            np.bincount(self.codes[self.codes >= 0]).max() > max(2, TIED * self.codes.size)
+        )
+
+    def values(self) -> Floats:
+        """Return the codes; NaN for missing cells."""
+        return np.where(self.codes < 0, np.nan, self.codes)
+
+    def scores(self) -> Floats:
+        """Return normal scores with mean 0 and variance 1; 0 for missing cells."""
+        present = self.codes >= 0
+        scores = np.zeros(self.codes.size)
+        quantiles = _quantiles(self.places[present])
+        deviation = quantiles.std()
+        if deviation > 0.0:
+            scores[present] = (quantiles - quantiles.mean()) / deviation
+        return scores
+
+    def positions(self) -> Floats:
+        """Return positions between 0 and 1, for cosines; NaN for missing cells."""
+        from scipy.special import ndtr
+
+        positions = np.full(self.codes.size, np.nan)
+        present = self.codes >= 0
+        stretched = ndtr(_quantiles(self.places[present]) / STRETCH)
+        if stretched.size and np.ptp(stretched) > 0.0:
+            positions[present] = (stretched - stretched.min()) / np.ptp(stretched)
+        return positions
+
+
+def ranked(values: Floats) -> Ranked:
+    """Return a column by its ranks; NaN is missing."""
+    present = ~np.isnan(values)
+    _, codes, counts = np.unique(values[present], return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    result = Ranked(np.full(values.size, -1), np.zeros(values.size, np.int64))
+    result.codes[present] = codes
+    result.places[present] = (2 * ends - counts - codes.size)[codes]
+    return result
+
+
+def _quantiles(places: Integers) -> Floats:
+    """Return the normal quantiles of places."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri(0.5 + places / (2.0 * max(places.size, 1))), np.float64)
+
+
+# ---------------------------------------------------------------- functions of the given columns
+
+
+class Term(NamedTuple):
+    """A product of functions: the columns and degrees of its factors, and its prior variance."""
+
+    factors: tuple[tuple[int, int], ...]
+    variance: float
+
+
+@lru_cache(maxsize=64)
+def terms(n_columns: int, n_further: int, maximum: int) -> tuple[Term, ...]:
+    """Return the terms with the largest prior variances.
+
+    Terms with the same degrees are used together or not at all, so that the order of the columns
+    does not matter. Terms of degree 1 are always used.
+
+    Parameters
+    ----------
+    n_columns : the number of columns
+    n_further : the number of further columns, whose functions are not multiplied by others
+    maximum : the largest number of terms
+    """
+    per_factor = min(PER_FACTOR, 1.0 / max(n_columns, 1))
+    found: list[Term] = []
+    for degrees in _degrees(per_factor):
+        variance = per_factor ** (len(degrees) - 1) * math.prod(degrees) ** -ROUGHNESS
+        ways = math.perm(n_columns, len(degrees))
+        for degree in set(degrees):
+            ways //= math.factorial(degrees.count(degree))
+        further = range(n_columns, n_columns + n_further) if len(degrees) == 1 else range(0)
+        if len(found) + ways + len(further) > maximum and degrees != (1,):
+            break
+        choices = {
+            tuple(sorted(zip(columns, degrees, strict=True)))
+            for columns in permutations(range(n_columns), len(degrees))
+        }
+        found += [Term(factors, variance) for factors in sorted(choices)]
+        found += [Term(((column, degrees[0]),), variance) for column in further]
+    return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def _degrees(per_factor: float) -> list[tuple[int, ...]]:
+    """Return the degrees of the factors of all terms, those with large prior variances first."""
+    found = [
+        degrees
+        for n_factors in range(1, MAX_FACTORS + 1)
+        for degrees in combinations_with_replacement(range(1, MAX_DEGREE + 1), n_factors)
+        if math.prod(degrees) <= MAX_DEGREE
+    ]
+
+    def order(degrees: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+        return math.prod(degrees) ** ROUGHNESS * per_factor ** (1 - len(degrees)), degrees
+
+    return sorted(found, key=order)
+
+
+def design_of(columns: Sequence[Ranked], further: Sequence[Ranked], n_rows: int) -> Floats:
+    """Return the terms of the columns, one per line, scaled by their prior deviations.
+
+    The function of degree 1 is the normal score. The function of degree d > 1 is a cosine with d
+    half periods. A column with missing cells has one more term, which tells where they are.
+    """
+    every = [*columns, *further]
+    scores = [column.scores() for column in every]
+    positions = [column.positions() for column in every]
+    functions: dict[tuple[int, int], Floats] = {}
+
+    def function(column: int, degree: int) -> Floats:
+        if (column, degree) not in functions:
+            values = scores[column]
+            if degree > 1:
+                values = _standardised(np.cos(math.pi * degree * positions[column]))
+            functions[column, degree] = values
+        return functions[column, degree]
+
+    maximum = min(MAX_FUNCTIONS, int(MAX_FRACTION * n_rows))
+    lines = [
+        math.sqrt(term.variance) * math.prod(function(*each) for each in term.factors)
+        for term in terms(len(columns), len(further), maximum)
+    ]
+    missing = [column.codes < 0 for column in columns if (column.codes < 0).any()]
+    lines += [_standardised(np.where(each, 1.0, 0.0)) for each in missing]
+    return np.array(lines).reshape(len(lines), n_rows)
+
+
+def _standardised(values: Floats) -> Floats:
+    """Return values with mean 0 and variance 1; 0 where they are missing."""
+    present = ~np.isnan(values)
+    deviation = values[present].std() if present.any() else 0.0
+    if deviation < 1e-9:
+        return np.zeros(values.size)
+    return np.where(present, (values - values[present].mean()) / deviation, 0.0)
+
+
+# ---------------------------------------------------------------- regression
+
+
+class Regression:
+    """Ridge regression of columns on the terms of a design, for a given spread of the rows.
+
+    Columns are divided by the spread first, and so are their residuals. The intercept has no
+    penalty.
+
+    Parameters
+    ----------
+    design : the terms, one per line
+    spread : the standard deviation of each row, up to a factor
+    """
+
+    def __init__(self, design: Floats, spread: Floats) -> None:
+        self.spread = spread
+        self.intercept = 1.0 / spread
+        self.intercept /= math.sqrt(float(self.intercept @ self.intercept))
+        self.design = self._centred(design / spread)
+        self.variances, directions = np.linalg.eigh(self.design @ self.design.T / spread.size)
+        self.design = directions.T @ self.design
+
+    def _centred(self, values: Floats) -> Floats:
+        """Return values without their projection on the intercept."""
+        return values - np.multiply.outer(values @ self.intercept, self.intercept)
+
+    def penalty(self, column: Floats) -> float | None:
+        """Return the penalty for a column; None if the mean predicts it best.
+
+        The prediction error is estimated by generalised cross-validation (Golub, Heath and Wahba
+        1979).
+        """
+        n = column.size
+        values = self._centred(column / self.spread)
+        moments = self.design @ values / n
+        square = float(values @ values) / n
+        best, penalty = square / (1.0 - 1.0 / n) ** 2, None
+        for each in PENALTIES:
+            freedom = 1.0 + float(np.sum(self.variances / (self.variances + each)))
+            if freedom > MAX_FREEDOM * n:
+                break
+            weights = (self.variances + 2.0 * each) / (self.variances + each) ** 2
+            error = (square - float(moments**2 @ weights)) / (1.0 - freedom / n) ** 2
+            if error < best:
+                best, penalty = error, each
+        return None if penalty is None else self._undersmoothed(penalty, n)
+
+    def _undersmoothed(self, penalty: float, n_rows: int) -> float:
+        """Return a smaller penalty that leaves enough degrees of freedom."""
+        smaller = penalty * UNDERSMOOTHING
+        while np.sum(self.variances / (self.variances + smaller)) > MAX_FREEDOM * n_rows:
+            smaller *= 2.0
+        return smaller
+
+    def residuals(self, columns: Floats, penalty: float | None) -> Floats:
+        """Return the residuals of columns, one per line, divided by the spread."""
+        values = self._centred(columns / self.spread)
+        if penalty is None:
+            return values
+        factors = 1.0 / ((self.variances + penalty) * self.spread.size)
+        return values - (values @ self.design.T * factors) @ self.design
+
+    def fitted(self, column: Floats) -> Floats:
+        """Return the predictions of a column."""
+        return column - self.residuals(column, self.penalty(column)) * self.spread
+
+
+# ---------------------------------------------------------------- columns
+
+
+class Adjusted(NamedTuple):
+    """A column, and its residuals given other columns.
+
+    Parameters
+    ----------
+    column : the column
+    regression, penalty : the regression of its normal scores
+    residuals : with mean 0, divided by the spread
+    fitted : the predictions of the normal scores
+    unexplained : the fraction of the standard deviation that remains
+    """
+
+    column: Ranked
+    regression: Regression
+    penalty: float | None
+    residuals: Floats
+    fitted: Floats
+    unexplained: float
+
+    def residuals_of(self, columns: Floats) -> Floats:
+        """Return the residuals of other columns in the same regression, one per line."""
+        return np.round(self.regression.residuals(columns, self.penalty), DECIMALS)
+
+    def exchanged(self, sources: Integers) -> Floats:
+        """Return copies of the residuals after an exchange between rows, one per line.
+
+        Residuals are exchanged, added to the predictions, and computed again (Freedman and Lane
+        1983): copies then have as few degrees of freedom as the residuals. The residuals of a tied
+        column reveal the given columns. So the values of a tied column are exchanged instead.
+
+        Parameters
+        ----------
+        sources : one line per copy: the row whose residual or value each row receives
+        """
+        if self.column.tied:
+            return self.residuals_of(self.column.scores()[sources])
+        moved = self.residuals[sources] * self.regression.spread
+        return self.residuals_of(self.fitted + moved)
+
+
+def adjust(columns: Sequence[Ranked], given: Sequence[Ranked]) -> list[Adjusted]:
+    """Return columns and their residuals given other columns.
+
+    With several given columns, the predictions of a first regression are further columns of the
+    second one: a function of a sum, for example, is hard to represent by products.
+    """
+    n_rows = columns[0].codes.size
+    equal = np.ones(n_rows)
+    scores = [column.scores() for column in columns]
+    design = design_of(given, [], n_rows)
+    plain = Regression(design, equal)
+    if len(given) > 1:
+        fitted = [ranked(np.round(plain.fitted(each), DECIMALS)) for each in scores]
+        design = design_of(given, [each for each in fitted if each.n_values > 1], n_rows)
+        plain = Regression(design, equal)
+    adjusted = []
+    for column, values in zip(columns, scores, strict=True):
+        regression = plain
+        residuals = plain.residuals(values, plain.penalty(values))
+        unexplained = float(residuals.std())
+        if not column.tied:
+            sizes = np.abs(residuals)
+            spread = np.exp(plain.fitted(np.log(sizes + SPREAD_OFFSET * sizes.mean() + TINY)))
+            regression = Regression(design, spread / spread.mean())
+        penalty = regression.penalty(values)
+        residuals = regression.residuals(values, penalty)
+        predicted = np.round(values - residuals * regression.spread, DECIMALS)
+        found = np.round(residuals, DECIMALS)
+        adjusted.append(Adjusted(column, regression, penalty, found, predicted, unexplained))
+    return adjusted

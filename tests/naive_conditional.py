@@ -1,0 +1,478 @@
+"""A naive version of conditional evidence and of increments, written from their definitions.
+
+This module shares no code with the package. A column is a list of numbers, and NaN is a missing
+cell. Random numbers are arguments.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import norm
+
+import naive_chance
+import naive_evidence
+from naive_chance import is_missing
+from naive_evidence import NOT_AVAILABLE, Standard, inverse_probability
+
+MOST_TERMS = 128
+MOST_DEGREE = 64
+PER_FACTOR = Fraction(3, 10)
+LARGEST_PENALTY, SMALLEST_PENALTY = 10.0, 10**-6.5
+DECIMALS = 9
+ROWS_OF_CELLS = 16
+LEAST_ROWS = 8
+NOTHING = 1e-9
+
+
+# ---------------------------------------------------------------- functions of ranks
+
+
+def quantiles(column):
+    """Return the normal quantile of each mid-rank; NaN for missing cells."""
+    ranks = np.array(naive_chance.mid_ranks(column))
+    n = int(np.sum(~np.isnan(ranks)))
+    return norm.ppf((ranks - 0.5) / max(n, 1)).tolist()
+
+
+def standardised(values):
+    """Return values with mean 0 and variance 1; 0 for missing ones, or if they are all equal."""
+    present = [x for x in values if not is_missing(x)]
+    mean = math.fsum(present) / len(present) if present else 0.0
+    variance = math.fsum((x - mean) ** 2 for x in present) / len(present) if present else 0.0
+    if variance < NOTHING**2:
+        return [0.0] * len(values)
+    return [0.0 if is_missing(x) else (x - mean) / math.sqrt(variance) for x in values]
+
+
+def normal_scores(column):
+    return standardised(quantiles(column))
+
+
+def cosine(column, half_periods):
+    """Return a cosine along the column, which is stretched in the middle."""
+    along = norm.cdf(np.array(quantiles(column)) / 2).tolist()
+    present = [x for x in along if not is_missing(x)]
+    low, high = min(present, default=0.0), max(present, default=0.0)
+    if low == high:
+        return [0.0] * len(column)
+    return standardised(
+        [math.cos(math.pi * half_periods * (x - low) / (high - low)) for x in along]
+    )
+
+
+@naive_chance.memoize
+def function(column, degree):
+    """Return the function of a column with this degree."""
+    return normal_scores(column) if degree == 1 else cosine(column, degree)
+
+
+# ---------------------------------------------------------------- terms
+
+
+def prior_variance(degrees, n_columns):
+    """Return the exact prior variance of a product of functions of these degrees."""
+    per_factor = min(PER_FACTOR, Fraction(1, max(n_columns, 1)))
+    return per_factor ** (len(degrees) - 1) / Fraction(math.prod(degrees)) ** 3
+
+
+@cache
+def all_products(n_columns):
+    """Return all products of at most three functions, each as {(column, degree), ..}."""
+    degrees = range(1, MOST_DEGREE + 1)
+    return [
+        frozenset(zip(columns, chosen, strict=True))
+        for n_factors in (1, 2, 3)
+        for columns in combinations(range(n_columns), n_factors)
+        for chosen in product(degrees, repeat=n_factors)
+        if math.prod(chosen) <= MOST_DEGREE
+    ]
+
+
+def terms(n_columns, n_further, most):
+    """Return the terms with the largest prior variances, as {factors: variance}.
+
+    Products with the same degrees are taken together, until the next ones are too many. Functions
+    of the further columns are not multiplied.
+    """
+    by_degrees = {}
+    for factors in all_products(n_columns):
+        degrees = tuple(sorted(degree for _, degree in factors))
+        by_degrees.setdefault(degrees, []).append(factors)
+    for degree in range(1, MOST_DEGREE + 1):
+        further = [frozenset([(n_columns + at, degree)]) for at in range(n_further)]
+        by_degrees.setdefault((degree,), []).extend(further)
+    chosen = {}
+    for degrees in sorted(by_degrees, key=lambda d: (-prior_variance(d, n_columns), d)):
+        same = by_degrees[degrees]
+        if len(chosen) + len(same) > most and degrees != (1,):
+            break
+        chosen |= dict.fromkeys(same, prior_variance(degrees, n_columns))
+    return chosen
+
+
+def design(columns, further, n_rows):
+    """Return the terms, each a list with one value per row, scaled by their prior deviations."""
+    every = [*columns, *further]
+    found = []
+    for factors, variance in terms(
+        len(columns), len(further), min(MOST_TERMS, n_rows // 3)
+    ).items():
+        functions = [function(every[column], degree) for column, degree in factors]
+        found.append(
+            [math.sqrt(variance) * math.prod(row) for row in zip(*functions, strict=True)]
+        )
+    for column in columns:
+        missing = [float(is_missing(x)) for x in column]
+        if any(missing):
+            found.append(standardised(missing))
+    return found
+
+
+# ---------------------------------------------------------------- ridge regression
+
+
+class Ridge(NamedTuple):
+    """A regression on the terms of a design, with a spread of each row.
+
+    Coefficients minimise the sum of ((y - intercept - prediction) / spread) ** 2, plus penalty *
+    rows * the sum of their squares. The intercept has no penalty.
+    """
+
+    design: list
+    spread: list
+
+    def predictors(self):
+        """Return intercept and terms divided by the spread, one line per row."""
+        rows = np.array([np.ones(len(self.spread)), *self.design]).T
+        return rows / np.array(self.spread)[:, None]
+
+    def hat(self, penalty):
+        """Return the matrix that maps the values, divided by the spread, to predictions."""
+        x = self.predictors()
+        if penalty is None:
+            x = x[:, :1]
+            penalty = 0.0
+        penalties = penalty * len(x) * np.diag([0.0] + [1.0] * (x.shape[1] - 1))
+        return x @ np.linalg.solve(x.T @ x + penalties, x.T)
+
+    def residuals(self, column, penalty):
+        """Return the residuals divided by the spread."""
+        values = np.array(column) / np.array(self.spread)
+        x = self.predictors()
+        if penalty is None:
+            x = x[:, :1]
+            penalty = 0.0
+        # The same as with the hat matrix, but more accurate: penalties are additional rows.
+        more = math.sqrt(penalty * len(x)) * np.eye(x.shape[1])[1:]
+        target = np.append(values, np.zeros(len(more)))
+        coefficients = np.linalg.lstsq(np.vstack([x, more]), target, rcond=None)[0]
+        return values - x @ coefficients
+
+    def freedom(self, penalty):
+        return float(np.trace(self.hat(penalty)))
+
+    def error(self, column, penalty, freedom):
+        """Return the prediction error by generalised cross-validation."""
+        square = float(np.mean(self.residuals(column, penalty) ** 2))
+        return square / (1 - freedom / len(column)) ** 2
+
+    def penalty(self, column):
+        """Return a tenth of the best penalty, or None if the mean predicts best.
+
+        The degrees of freedom are at most half of the rows.
+        """
+        n = len(column)
+        factor = (SMALLEST_PENALTY / LARGEST_PENALTY) ** (1 / 15)
+        freedoms = {None: 1.0}
+        for step in range(16):
+            penalty = LARGEST_PENALTY * factor**step
+            freedoms[penalty] = self.freedom(penalty)
+        possible = {each: freedom for each, freedom in freedoms.items() if freedom <= n / 2}
+        best = min(possible, key=lambda each: self.error(column, each, freedoms[each]))
+        if best is None:
+            return None
+        smaller = best / 10
+        while self.freedom(smaller) - 1 > n / 2:
+            smaller *= 2
+        return smaller
+
+    def fitted(self, column):
+        residuals = self.residuals(column, self.penalty(column))
+        return [y - r * s for y, r, s in zip(column, residuals, self.spread, strict=True)]
+
+
+def rounded(values):
+    return [round(float(x), DECIMALS) + 0.0 for x in values]
+
+
+def is_tied(column):
+    """Return whether more than 5 % of the rows, and more than two, have the same value."""
+    most = max(column.count(x) for x in column if not is_missing(x))
+    return most > 2 and most > 0.05 * len(column)
+
+
+class Adjusted(NamedTuple):
+    """A column and its residuals given others; `unexplained` is a standard deviation."""
+
+    column: list
+    ridge: Ridge
+    penalty: float | None
+    residuals: list
+    fitted: list
+    unexplained: float
+
+    def exchanged(self, sources):
+        """Return the residuals if each row receives the residual, or tied value, of another."""
+        scores = normal_scores(self.column)
+        if is_tied(self.column):
+            moved = [scores[source] for source in sources]
+        else:
+            moved = [
+                prediction + self.residuals[source] * spread
+                for prediction, source, spread in zip(
+                    self.fitted, sources, self.ridge.spread, strict=True
+                )
+            ]
+        return rounded(self.ridge.residuals(moved, self.penalty))
+
+
+def adjust(columns, given):
+    """Return columns without missing cells, and their residuals given columns that vary."""
+    n = len(columns[0])
+    scores = [normal_scores(column) for column in columns]
+    found = design(given, [], n)
+    if len(given) > 1:
+        predictions = [rounded(Ridge(found, [1.0] * n).fitted(each)) for each in scores]
+        found = design(given, [each for each in predictions if len(set(each)) > 1], n)
+    plain = Ridge(found, [1.0] * n)
+    adjusted = []
+    for column, values in zip(columns, scores, strict=True):
+        left = plain.residuals(values, plain.penalty(values))
+        ridge = plain
+        if not is_tied(column):
+            offset = 0.1 * np.mean(np.abs(left)) + 1e-300
+            spread = np.exp(plain.fitted([math.log(abs(r) + offset) for r in left]))
+            ridge = Ridge(found, (spread / spread.mean()).tolist())
+        penalty = ridge.penalty(values)
+        residuals = ridge.residuals(values, penalty)
+        fitted = [y - r * s for y, r, s in zip(values, residuals, ridge.spread, strict=True)]
+        adjusted.append(
+            Adjusted(
+                column, ridge, penalty, rounded(residuals), rounded(fitted), float(np.std(left))
+            )
+        )
+    return adjusted
+
+
+# ---------------------------------------------------------------- exchange
+
+
+def similar_rows(target, conditions):
+    """Return cells with fewer than 16 rows, as lists of rows.
+
+    They are cells of the only condition, or of the predictions of the target.
+    """
+    n = len(target.column)
+    if n < ROWS_OF_CELLS:
+        return [list(range(n))]
+    along = conditions[0] if len(conditions) == 1 else target.fitted
+    levels = naive_chance.balanced_levels([along], (0,))
+    return levels[-3]
+
+
+def sources_of(cells, numbers):
+    """Return the row whose residual each row receives: those of a cell, sorted by numbers."""
+    sources = [None] * len(numbers)
+    for rows in cells:
+        by_number = sorted(rows, key=lambda row: numbers[row])
+        for row, source in zip(sorted(rows), by_number, strict=True):
+            sources[row] = source
+    return sources
+
+
+# ---------------------------------------------------------------- evidence
+
+
+def views_of_pair(column, target):
+    """Return the gains of a pair: by view, of both directions; then the correlations."""
+    gains = []
+    for of_grids, views in (
+        (True, naive_evidence.GRIDS_OF_PAIRS),
+        (False, naive_evidence.NEIGHBOURS),
+    ):
+        for sizes, fold, *_ in views:
+            for explained, condition in ((target, column), (column, target)):
+                fold_or_not = naive_evidence.folded if fold else naive_chance.mid_ranks
+                ranks = fold_or_not(explained)
+                if of_grids:
+                    gains.append(naive_evidence.grid_gain(ranks, [condition], sizes))
+                else:
+                    gains.append(naive_evidence.neighbour_gain(ranks, condition, sizes))
+    for fold, fold_target in product((naive_chance.mid_ranks, naive_evidence.folded), repeat=2):
+        gains.append(Standard(naive_evidence.correlation(fold(column), fold_target(target)), 0.0))
+    return gains
+
+
+def evidence_of_pair(gains):
+    """Return the mean of 1 / probability from the gains of a pair."""
+    gains = list(gains)
+    terms = []
+    for *_, one_way, both_ways, spread in (
+        naive_evidence.GRIDS_OF_PAIRS + naive_evidence.NEIGHBOURS
+    ):
+        there, back = gains.pop(0), gains.pop(0)
+        both = Standard(
+            (there.gain + back.gain) / spread, (there.skewness + back.skewness) / 2 * spread / 2
+        )
+        terms += [one_way * inverse_probability(each) for each in (there, back)]
+        terms.append(both_ways * inverse_probability(both))
+    for folds, correlation in zip(product((0, 1), repeat=2), gains, strict=True):
+        log_probability = math.log(2) + norm.logsf(abs(correlation.gain))
+        terms.append(naive_evidence.CORRELATIONS[sum(folds)] * math.exp(-log_probability))
+    return math.fsum(terms)
+
+
+def views_of(columns, joint, target):
+    """Return the gains of each pair, and of the levels of cells over all columns."""
+    pairs = [views_of_pair(column, target) for column in columns]
+    return [*pairs, [naive_evidence.level_gain(target, cells) for cells in joint]]
+
+
+def standardise(views, references):
+    """Return views standardised by those of reference copies."""
+    result = []
+    for at, gains in enumerate(views):
+        result.append([])
+        for which, (gain, skewness) in enumerate(gains):
+            others = [reference[at][which].gain for reference in references]
+            others = [0.0 if other == -math.inf else other for other in others]
+            mean, deviation = np.mean(others), np.std(others)
+            if gain == -math.inf:
+                standard = NOT_AVAILABLE
+            elif deviation <= NOTHING:
+                standard = Standard(0.0, skewness)
+            else:
+                standard = Standard((gain - mean) / deviation, skewness)
+            result[-1].append(standard)
+    return result
+
+
+def combined(views):
+    """Return the evidence from standardised views."""
+    *pairs, levels = views
+    of_pairs = naive_evidence.mean([evidence_of_pair(gains) for gains in pairs])
+    of_levels = naive_evidence.mean([inverse_probability(each) for each in levels] or [1.0])
+    return math.log((of_pairs + of_levels) / 2)
+
+
+class Test(NamedTuple):
+    """All that a conditional test compares: copies of the target's residuals with columns."""
+
+    rows: list  # the complete rows, sorted by all values
+    target: Adjusted
+    columns: list  # residuals
+    cells: list
+    joint: list
+
+    def copy(self, numbers):
+        return self.target.exchanged(sources_of(self.cells, numbers))
+
+    def views(self, residuals):
+        return views_of(self.columns, self.joint, residuals)
+
+
+def complete_rows(target, columns, given):
+    """Return the rows in which no column is missing, sorted by given columns first."""
+    every = [target, *columns, *given]
+    rows = [r for r in range(len(target)) if not any(is_missing(each[r]) for each in every)]
+    return sorted(rows, key=lambda row: [each[row] for each in reversed(every)])
+
+
+def prepare_test(target, columns, given):
+    """Return the test, or None if there is nothing to test."""
+    given = [each for each in given if naive_chance.varies(each)]
+    rows = complete_rows(target, columns, given)
+
+    def of_rows(column):
+        return [column[row] for row in rows]
+
+    tested = [of_rows(each) for each in columns if naive_chance.varies(of_rows(each))]
+    if len(rows) < LEAST_ROWS or not tested or not naive_chance.varies(of_rows(target)):
+        return None
+    all_given = [of_rows(each) for each in given]
+    conditions = [each for each in all_given if naive_chance.varies(each)]
+    adjusted, *others = adjust([of_rows(target), *tested], conditions)
+    residuals = [each.residuals for each in others if each.unexplained > 0.01]
+    if adjusted.unexplained <= 0.01 or not residuals:
+        return None
+    along = [*residuals, *all_given]
+    joint = naive_chance.balanced_levels(along, naive_chance.preferred_orders(along)[0])
+    return Test(rows, adjusted, residuals, similar_rows(adjusted, conditions), joint)
+
+
+def evidence(target, columns, given, reference, permutations=()):
+    """Return the observed evidence, and the evidence after permutations.
+
+    Parameters
+    ----------
+    reference : lists of numbers, one for each complete row, that give the reference copies
+    permutations : lists of numbers, one for each row of the table
+    """
+    test = prepare_test(target, columns, given)
+    if test is None:
+        return [0.0] * (1 + len(permutations))
+    references = [test.views(test.copy(numbers)) for numbers in reference]
+    copies = [test.target.residuals]
+    copies += [test.copy([numbers[row] for row in test.rows]) for numbers in permutations]
+    return [combined(standardise(test.views(copy), references)) for copy in copies]
+
+
+# ---------------------------------------------------------------- increments
+
+
+def pairs_to_test(columns, explained, dependent, target=None):
+    """Return the pairs that must depend on each other given the other columns: two sets.
+
+    The pairs of the first set are tested first.
+
+    Parameters
+    ----------
+    explained : the fraction of each column that the others explain
+    dependent : the pairs that depend on each other if nothing is given
+    """
+    pairs = {frozenset(pair) for pair in combinations(columns, 2)}
+    if target is not None:
+        return {pair for pair in pairs if target in pair}, set()
+    most = max(explained.values())
+    nearly_best = {column for column in columns if explained[column] >= 0.75 * most}
+    first = {pair for pair in pairs if pair & nearly_best}
+    return first, {pair for pair in pairs - first if pair in dependent}
+
+
+def increment_pvalue(first, then, observed, pvalues):
+    """Return the largest p-value of pairs, those with little evidence first.
+
+    After a p-value above 0.2, no more pairs are tested.
+    """
+    so_far = []
+    for pair in sorted(first | then, key=lambda pair: (pair in then, observed[pair])):
+        so_far.append(pvalues[pair])
+        if so_far[-1] > 0.2:
+            break
+    return max(so_far)
+
+
+def roles(pair, columns, given, values):
+    """Return tested column, target and given columns of a pair: the target has more values.
+
+    If both have equally many values, it is the latter column.
+    """
+    numbers = {c: len({x for x in values[c] if not is_missing(x)}) for c in pair}
+    tested, target = sorted(pair, key=lambda c: (numbers[c], c))
+    return tested, target, tuple(sorted({*columns, *given} - {tested, target}))
