@@ -16,6 +16,7 @@ import naive_chance
 from covary import UDSChance, kernels
 from covary.engines.inline import run_here
 from covary.errors import ParameterError
+from covary.measures.uds_chance.evidence_views import balanced_cells, cell_gains
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.midranks import MidRanks, target_arrays
 from covary.measures.uds_chance.places import Places
@@ -469,15 +470,8 @@ def test_independent_cells_explain_nothing_on_average(n_columns, kind):
     explained = []
     for seed in range(150):
         prepared = prepare(draws(np.random.default_rng([n_columns, seed]), (200, n_columns + 1)))
-        places = prepared.derived(Places).by_row
-        (order, *_) = kernels.uds_chance.cells.orders_of_columns(places, np.arange(n_columns))
-        gains = kernels.uds_chance.gains.gains_in(
-            *kernels.uds_chance.cells.balanced_cells(places, order),
-            np.array([n_columns]),
-            target_arrays(prepared),
-            *kernels.shared.entropy_tables.whole_increments(200),
-        )
-        explained.append(gains[0])
+        cells, *_ = balanced_cells(prepared, range(n_columns))
+        explained.append(cell_gains(prepared, cells, [n_columns]).gains[0])
     explained = np.array(explained)
     error = explained.std(axis=0) / math.sqrt(len(explained))
     assert (np.abs(explained.mean(axis=0)) < 4 * error).all()

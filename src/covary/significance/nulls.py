@@ -98,7 +98,7 @@ def all_arrangements(
     """Return all distinct arrangements of columns, or None if there are too many.
 
     There are too many if more than ``maximum`` differ from the observed one, or if they have more
-    than `MAX_CELLS` cells in total.
+    than `MAX_LISTED_CELLS` cells in total.
 
     Only relative positions matter. So the column with the most arrangements stays fixed, or all
     columns except the target if there is one. Exchanging equal values changes nothing.

@@ -13,7 +13,6 @@ from covary.kernels.shared.jit import (
     FLOATS,
     FLOATS_2D,
     INTEGERS,
-    ROWS,
     ROWS_2D,
     kernel,
     subkernel,
@@ -213,9 +212,3 @@ def gains_along(grids, given, n_grids, targets, columns, increments, unit):
     cells, maps, n_cells, which = cut_along(grids, given, n_grids)
     gain, expected, freedoms = gains(cells, maps, n_cells, targets, columns, increments, unit)
     return gain[:, which], expected[:, which], freedoms[:, which]
-
-
-@kernel(types.float64[:, ::1](ROWS, ROWS_2D, INTEGERS, INTEGERS, TARGETS, INTEGERS, float64))
-def gains_in(cells, maps, n_cells, targets, columns, increments, unit):
-    """Return the gains for arbitrary cells, see `gains`."""
-    return gains(cells, maps, n_cells, targets, columns, increments, unit)[0]

@@ -284,6 +284,6 @@ class Selector:
 
 
 def _most_added(columns: Columns, added: Sequence[float], least: float) -> Columns:
-    """Return the few columns that add most, if they add at least so many deviations."""
+    """Return the columns that add most, if they add more than this number of deviations."""
     order = sorted(range(len(columns)), key=lambda at: -added[at])
     return tuple(columns[at] for at in order[:MAX_TRIED] if added[at] > least)
