@@ -128,6 +128,16 @@ def test_dates_and_categories_are_used_and_cut_in_original_units():
     assert explanation.score == pytest.approx(1.0, abs=0.001)
 
 
+def test_cuts_of_columns_that_matter_only_together_are_found():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(3000, 4))
+    table[:, 3] = np.sign(table[:, 0] * table[:, 1] * table[:, 2])
+    (step,) = covary.explain(table, target=3).steps
+    assert len(step.cuts) == 3
+    for cuts in step.cuts.values():
+        assert min(abs(cut) for cut in cuts) < 0.1
+
+
 def test_input_is_not_changed(array):
     before = array.copy()
     frame = as_pandas(array)

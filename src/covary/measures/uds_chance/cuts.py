@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from covary import kernels
-from covary.array_types import Floats
+from covary.array_types import Floats, Rows
 from covary.measures.shared.bins import EqualFrequencyBins
 from covary.prepare import Prepared
 
-# The cuts are chosen from this many initial bins; another explaining column is cut into fewer.
+# The cuts are chosen from this many initial bins.
 INITIAL_BINS = 20
+# Another explaining column is cut into this many bins; several ones into two each.
 BINS_OF_OTHER = 4
+MAX_OTHERS = 4
 
 
 def best_cuts(
@@ -24,19 +26,15 @@ def best_cuts(
     """Return the cut points of a column that say most about the target, in its own units.
 
     They minimise the entropy of the target in the cells, for both tails, plus a penalty of
-    h(target) log(rows) / 2 per cell. If another column explains the target as well, cells are
-    formed together with the quarters of that column.
+    h(target) log(rows) / 2 per cell. If other columns explain the target as well, cells are
+    formed together with the quarters of the other, or the halves of several others.
     """
     bins = prepared.derived(EqualFrequencyBins, INITIAL_BINS)
     n_bins = int(bins.counts[column])
     n = int(prepared.n_present[target])
     if n_bins < 2 or n < 2:
         return ()
-    cubes, n_cubes = np.empty(0, np.uint32), 1
-    for other in others:
-        quarters = prepared.derived(EqualFrequencyBins, BINS_OF_OTHER)
-        cubes = quarters.codes[other].astype(np.uint32)
-        n_cubes = int(cubes.max()) + 1
+    cubes, n_cubes = _cells_of(prepared, others)
     order, ranks = prepared.orders[target, :n], _mid_ranks(prepared.values[target, :n])
     increments = kernels.shared.entropy_tables.increments(prepared.n_rows)
     costs = np.zeros((n_bins + 1, n_bins + 1, 2))
@@ -58,6 +56,19 @@ def best_cuts(
     parts = int(np.argmin(least[:, -1] + penalty * np.arange(1, n_bins + 1))) + 1
     ends = kernels.shared.partition.part_ends(start, parts)
     return bins.upper_values(prepared, column, ends[:-1].tolist())
+
+
+def _cells_of(prepared: Prepared, others: Sequence[int]) -> tuple[Rows, int]:
+    """Return the cell of each row in a coarse grid of columns, and the number of cells."""
+    if not others:
+        return np.empty(0, np.uint32), 1
+    bins = prepared.derived(EqualFrequencyBins, BINS_OF_OTHER if len(others) == 1 else 2)
+    cells = np.zeros(prepared.n_rows, np.uint32)
+    for other in others[:MAX_OTHERS]:
+        codes = bins.codes[other].astype(np.uint32)
+        cells = cells * (codes.max() + 1) + codes
+    used, numbers = np.unique(cells, return_inverse=True)
+    return numbers.astype(np.uint32), used.size
 
 
 def _mid_ranks(ordered: Floats) -> Floats:
