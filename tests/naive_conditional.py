@@ -299,19 +299,23 @@ def sources_of(cells, numbers):
 # ---------------------------------------------------------------- evidence
 
 
-def views_of_pair(column, target):
-    """Return the gains of a pair: by view, of both directions; then the correlations."""
+def views_of_pair(column, target, like):
+    """Return the gains of a pair: by view, of both directions; then the correlations.
+
+    The null distribution of grids is that of another column in place of the target.
+    """
     gains = []
     for of_grids, views in (
         (True, naive_evidence.GRIDS_OF_PAIRS),
         (False, naive_evidence.NEIGHBOURS),
     ):
         for sizes, fold, *_ in views:
-            for explained, condition in ((target, column), (column, target)):
+            for explained, condition, null in ((target, column, like), (column, target, column)):
                 fold_or_not = naive_evidence.folded if fold else naive_chance.mid_ranks
                 ranks = fold_or_not(explained)
                 if of_grids:
-                    gains.append(naive_evidence.grid_gain(ranks, [condition], sizes))
+                    null_ranks = fold_or_not(null)
+                    gains.append(naive_evidence.grid_gain(ranks, [condition], sizes, null_ranks))
                 else:
                     gains.append(naive_evidence.neighbour_gain(ranks, condition, sizes))
     for fold, fold_target in product((naive_chance.mid_ranks, naive_evidence.folded), repeat=2):
@@ -338,10 +342,10 @@ def evidence_of_pair(gains):
     return math.fsum(terms)
 
 
-def views_of(columns, joint, target):
+def views_of(columns, joint, target, like):
     """Return the gains of each pair, and of the levels of cells over all columns."""
-    pairs = [views_of_pair(column, target) for column in columns]
-    return [*pairs, [naive_evidence.level_gain(target, cells) for cells in joint]]
+    pairs = [views_of_pair(column, target, like) for column in columns]
+    return [*pairs, [naive_evidence.level_gain(target, cells, like) for cells in joint]]
 
 
 def standardise(views, references):
@@ -384,7 +388,7 @@ class Test(NamedTuple):
         return self.target.exchanged(sources_of(self.cells, numbers))
 
     def views(self, residuals):
-        return views_of(self.columns, self.joint, residuals)
+        return views_of(self.columns, self.joint, residuals, self.target.residuals)
 
 
 def complete_rows(target, columns, given):

@@ -57,7 +57,7 @@ def folded(column):
 # ---------------------------------------------------------------- grids
 
 
-def raw_gain(target, binned):
+def raw_gain(target, binned, like=None):
     """Return the gain of the cells of a grid, and their degrees of freedom.
 
     The gain is the explained fraction of the target's entropy minus its expectation under
@@ -66,17 +66,24 @@ def raw_gain(target, binned):
     ranked = naive_chance.rank_target(target)
     if ranked.entropy == 0:
         return 0.0, 0.0
-    return gain_of_cells(ranked, naive_chance.cells(target, binned))
+    return gain_of_cells(ranked, naive_chance.cells(target, binned), like)
 
 
-def gain_of_cells(ranked, parts):
-    """Return the gain of any cells, and their degrees of freedom."""
+def gain_of_cells(ranked, parts, like=None):
+    """Return the gain of any cells, and their degrees of freedom.
+
+    The expectation is that of the target, or of another column with other ties.
+    """
     n, h = ranked.n, ranked.entropy
-    within = sum(len(c) / n * naive_chance.entropy_of_rows(ranked, c) for c in parts)
-    expected = sum(len(c) / n * (h - naive_chance.expected_entropy(ranked, len(c))) for c in parts)
+    within = sum(len(c) / n * naive_chance.entropy_of_rows(ranked, c) for c in parts) / h
+    null = ranked if like is None else naive_chance.rank_target(like)
+    expected = sum(
+        len(c) / n * (1 - naive_chance.expected_entropy(null, len(c)) / null.entropy)
+        for c in parts
+    )
     freedom = sum((1 - len(c) / n) * (1 + 2 / len(c)) for c in parts if len(c) >= 2)
     freedom = max(freedom, 1.0) if freedom > naive_chance.NEARLY_ZERO else 0.0
-    return (h - within - expected) / h, freedom
+    return 1 - within - expected, freedom
 
 
 def all_sizes(n_rows, n_columns):
@@ -93,13 +100,16 @@ def all_sizes(n_rows, n_columns):
     ]
 
 
-def grid_gain(target, given, bins_of):
-    """Return the mean of the standardised gains of some grids, divided by its deviation."""
+def grid_gain(target, given, bins_of, like=None):
+    """Return the mean of the standardised gains of some grids, divided by its deviation.
+
+    The null distribution is that of the target, or of another column with other ties.
+    """
     if naive_chance.rank_target(target).entropy == 0:
         return NOT_AVAILABLE
-    shape = naive_chance.null_shape(naive_chance.rank_target(target))
+    shape = naive_chance.null_shape(naive_chance.rank_target(target if like is None else like))
     gains = [
-        raw_gain(target, [naive_chance.bins(column, size) for column in given])
+        raw_gain(target, [naive_chance.bins(column, size) for column in given], like)
         for size in all_sizes(len(target), len(given))
         if size in bins_of
     ]
@@ -256,11 +266,11 @@ def joint_evidence(target, given):
     return mean(by_order)
 
 
-def level_gain(target, cells):
-    """Return the gain of cells, divided by its standard deviation."""
+def level_gain(target, cells, like=None):
+    """Return the gain of cells, divided by its standard deviation; `like` as in `grid_gain`."""
     ranked = naive_chance.rank_target(target)
-    shape = naive_chance.null_shape(ranked)
-    gain, freedom = gain_of_cells(ranked, naive_chance.present_rows(cells, target))
+    shape = naive_chance.null_shape(ranked if like is None else naive_chance.rank_target(like))
+    gain, freedom = gain_of_cells(ranked, naive_chance.present_rows(cells, target), like)
     if freedom == 0:
         return NOT_AVAILABLE
     deviation = shape.unit * math.sqrt(freedom * shape.variance)

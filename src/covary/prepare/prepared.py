@@ -115,6 +115,10 @@ class Prepared:
         assert isinstance(found, kind)
         return found
 
+    def provide(self, derived: Derived) -> None:
+        """Use this derived data, instead of computing it."""
+        self._derived[Need(type(derived))] = derived
+
     def precompute(self, needs: Iterable[Need]) -> None:
         """Compute derived data now, before the columns are sent to workers."""
         for need in needs:

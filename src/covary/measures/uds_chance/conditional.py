@@ -24,6 +24,7 @@ from covary.measures.uds_chance.evidence_views import (
     log_mean_exp,
     pair_evidence,
 )
+from covary.measures.uds_chance.midranks import FoldedColumns, MidRanks
 from covary.measures.uds_chance.residuals import Adjusted, Ranked, adjust, ranked
 from covary.prepare import Derived, Moves, Prepared
 from covary.seeds import Purpose, random_stream
@@ -149,8 +150,14 @@ class ConditionalEvidence(Derived):
         One line per copy.
         """
         n = len(self.columns)
-        prepared = _prepared([*(column.residuals for column in self.columns), *copies])
-        targets = range(n, n + len(copies))
+        residuals = [column.residuals for column in (*self.columns, self.target)]
+        prepared = _prepared([*residuals, *copies])
+        targets = range(n + 1, n + 1 + len(copies))
+        # Every copy has the null distribution of the residuals. Its own would take long, and
+        # reference copies standardise all gains anyway.
+        like = [*range(n), *(n for _ in range(len(copies) + 1))]
+        prepared.provide(MidRanks.of(prepared, like))
+        prepared.provide(FoldedColumns.of(prepared, like))
         views = []
         for column in range(n):
             *gains, correlations = gains_of_pairs(prepared, [(column, t) for t in targets])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Self
 
 import numpy as np
 
-from covary.array_types import AnyArray, Floats, Rows
-from covary.measures.uds_chance.tie_patterns import table_sizes, tie_pattern
+from covary.array_types import AnyArray, Floats, Integers, Rows
+from covary.measures.uds_chance.tie_patterns import table_sizes, tie_entropy, tie_pattern
 from covary.prepare import Derived, Moves, Prepared, move_orders
 
 # Orders, numbers of present cells, entropies, gaps and biases of all columns, as the kernels in
@@ -32,10 +33,17 @@ class MidRanks(Derived):
         of each column
     bias_lines, bias_of : by cell size (`table_sizes`), the expected bias of the estimate of the
         cell's entropy as a fraction of the entropy of all rows, and the line of each column
+
+    Parameters
+    ----------
+    like : for each column, the one whose null distribution it has as well; itself by default
     """
 
-    def __init__(self, sorted_columns: list[Floats], n_rows: int) -> None:
+    def __init__(
+        self, sorted_columns: list[Floats], n_rows: int, like: Sequence[int] | None = None
+    ) -> None:
         n_columns = len(sorted_columns)
+        like = range(n_columns) if like is None else like
         self.entropies = np.zeros(n_columns)
         self.units = np.zeros(n_columns)
         self.variances = np.zeros(n_columns)
@@ -51,6 +59,13 @@ class MidRanks(Derived):
             if ends.size == 0:
                 continue
             untied = ends.size == n - 1
+            if like[at] != at:
+                entropy, gaps = tie_entropy(n, ends)
+                self.entropies[at] = entropy / n
+                if not untied:
+                    self.gap_of[at] = len(gap_lines)
+                    gap_lines.append(_gap_line(n_rows, ends, gaps))
+                continue
             ties = (n, b"" if untied else blake2b(ends.tobytes()).digest())
             first = first_with.setdefault(ties, at)
             if first < at:
@@ -67,15 +82,16 @@ class MidRanks(Derived):
             bias_lines[-1][: pattern.biases.size] = pattern.biases
             if not untied:
                 self.gap_of[at] = len(gap_lines)
-                gap_lines.append(np.zeros(n_rows))
-                gap_lines[-1][ends - 1] = pattern.gaps
+                gap_lines.append(_gap_line(n_rows, ends, pattern.gaps))
+        for entries in (*self.null_moments, self.bias_of):
+            entries[:] = entries[like]
         self.gap_lines = np.array(gap_lines)
         self.bias_lines = np.array(bias_lines)
 
     @classmethod
-    def of(cls, prepared: Prepared) -> Self:
+    def of(cls, prepared: Prepared, like: Sequence[int] | None = None) -> Self:
         columns = zip(prepared.values, prepared.n_present, strict=True)
-        return cls([values[:n] for values, n in columns], prepared.n_rows)
+        return cls([values[:n] for values, n in columns], prepared.n_rows, like)
 
     def moved(self, moves: Moves) -> Self:
         return self  # nothing depends on the rows
@@ -84,6 +100,13 @@ class MidRanks(Derived):
     def null_moments(self) -> tuple[Floats, Floats, Floats]:
         """Units, variances and skewnesses, as the kernels expect them."""
         return self.units, self.variances, self.skewnesses
+
+
+def _gap_line(n_rows: int, ends: Integers, gaps: Floats) -> Floats:
+    """Return the gap after each position in a sorted column."""
+    line = np.zeros(n_rows)
+    line[ends - 1] = gaps
+    return line
 
 
 class FoldedColumns(Derived):
@@ -100,7 +123,7 @@ class FoldedColumns(Derived):
         self.midranks = midranks
 
     @classmethod
-    def of(cls, prepared: Prepared) -> Self:
+    def of(cls, prepared: Prepared, like: Sequence[int] | None = None) -> Self:
         orders = prepared.orders.copy()
         columns = []
         for order, values, n in zip(orders, prepared.values, prepared.n_present, strict=True):
@@ -111,7 +134,7 @@ class FoldedColumns(Derived):
             outward = np.argsort(distance, kind="stable")
             order[:n] = order[:n][outward]
             columns.append(distance[outward].astype(np.float64))
-        return cls(orders, MidRanks(columns, prepared.n_rows))
+        return cls(orders, MidRanks(columns, prepared.n_rows, like))
 
     def moved(self, moves: Moves) -> Self:
         return type(self)(move_orders(self.orders, moves), self.midranks)

@@ -68,15 +68,8 @@ def _cached_pattern(n: int, ends: bytes) -> TiePattern:
 
 
 def _pattern(n: int, ends: Integers, relative_bias: Floats | None) -> TiePattern:
-    counts = np.diff(ends, prepend=0, append=n)
-    own_gaps = (counts[1:] + counts[:-1]) / 2.0
-    gaps = own_gaps
-    if counts.tolist() > counts[::-1].tolist():
-        # A reversed column has the same moments. Compute them in the same order.
-        ends, gaps = n - ends[::-1], own_gaps[::-1].copy()
-    harmonics = kernels.shared.entropy_tables.weighted_harmonics(n)
-    entropies = harmonics[n] - harmonics[ends] - harmonics[n - ends]
-    entropy = float(np.sum(entropies * gaps)) / (2.0 * n)
+    entropy, own_gaps = tie_entropy(n, ends)
+    ends, gaps = _canonical(n, ends, own_gaps)
     variance, skewness = kernels.uds_chance.expected_entropy.null_shape(ends / n, gaps)
     sizes = table_sizes(n)
     if relative_bias is None:
@@ -89,6 +82,24 @@ def _pattern(n: int, ends: Integers, relative_bias: Floats | None) -> TiePattern
         gaps=own_gaps,
         biases=sizes * relative_bias / n,
     )
+
+
+def tie_entropy(n: int, ends: Integers) -> tuple[float, Floats]:
+    """Return the entropy and the gaps of a pattern, which take little time."""
+    counts = np.diff(ends, prepend=0, append=n)
+    own_gaps = (counts[1:] + counts[:-1]) / 2.0
+    ends, gaps = _canonical(n, ends, own_gaps)
+    harmonics = kernels.shared.entropy_tables.weighted_harmonics(n)
+    entropies = harmonics[n] - harmonics[ends] - harmonics[n - ends]
+    return float(np.sum(entropies * gaps)) / (2.0 * n), own_gaps
+
+
+def _canonical(n: int, ends: Integers, gaps: Floats) -> tuple[Integers, Floats]:
+    """Return ends and gaps of the column or of the reversed one, which has the same moments."""
+    reversed_ends = n - ends[::-1]
+    if ends.tolist() < reversed_ends.tolist():
+        return ends, gaps
+    return reversed_ends, gaps[::-1].copy()
 
 
 @lru_cache(maxsize=4)
