@@ -216,8 +216,8 @@ def places(column):
     return [math.nan if is_missing(r) else int(2 * r - n - 1) for r in mid_ranks(column)]
 
 
-def preferred_orders(columns):
-    """Return the orders in which columns are preferred if several have the widest range."""
+def separations(columns):
+    """Return how well the halves of each column separate the others."""
     by_column = [places(column) for column in columns]
 
     def separation(c):
@@ -228,7 +228,12 @@ def preferred_orders(columns):
             total += abs(sum(y * ((x > 0) - (x < 0)) for x, y in present)) if j != c else 0
         return total
 
-    keys = [-separation(c) for c in range(len(columns))]
+    return [separation(c) for c in range(len(columns))]
+
+
+def preferred_orders(columns):
+    """Return the orders in which columns are preferred if several have the widest range."""
+    keys = [-each for each in separations(columns)]
     every = permutations(range(len(columns)))
     return [order for order in every if [keys[c] for c in order] == sorted(keys)]
 

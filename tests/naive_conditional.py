@@ -398,9 +398,16 @@ def complete_rows(target, columns, given):
     return sorted(rows, key=lambda row: [each[row] for each in reversed(every)])
 
 
+def by_content(columns):
+    """Return the columns that vary, those that separate the others least first."""
+    columns = [each for each in columns if naive_chance.varies(each)]
+    keys = naive_chance.separations(columns)
+    return [columns[c] for c in sorted(range(len(columns)), key=lambda c: keys[c])]
+
+
 def prepare_test(target, columns, given):
     """Return the test, or None if there is nothing to test."""
-    given = [each for each in given if naive_chance.varies(each)]
+    columns, given = by_content(columns), by_content(given)
     rows = complete_rows(target, columns, given)
 
     def of_rows(column):

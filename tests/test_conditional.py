@@ -17,7 +17,8 @@ from scipy import stats
 import covary
 import naive_conditional as naive
 from covary import UDSChance
-from covary.errors import ColumnError, ParameterError
+from covary.engines import Threads
+from covary.errors import ColumnError, CovaryWarning, ParameterError
 from covary.measures.uds_chance import conditional, residuals
 from covary.measures.uds_chance.conditional import ConditionalEvidence, exchange_cells
 from covary.prepare import prepare
@@ -295,7 +296,7 @@ def assert_evidence_is_naive(table, n_columns, n_permutations=2):
     found = Recorded(prepare(table), target, columns, given_columns)
     values = listed(table)
     permutations = [rng.permutation(len(table)).astype(np.uint32) for _ in range(n_permutations)]
-    reference = found.numbers[0] if found.possible else []
+    reference = [] if found.untestable else found.numbers[0]
     expected = naive.evidence(
         values[target],
         [values[c] for c in columns],
@@ -351,6 +352,14 @@ def test_conditional_evidence_depends_on_ranks_and_not_on_the_order_of_rows(
     assert observed(transformed, n_columns) == found
 
 
+@settings(max_examples=30)
+@given(tables(rows=(30, 90), columns=(5, 6), kinds=("normal", "heavy")), st.integers(0, 2**32 - 1))
+def test_conditional_evidence_does_not_depend_on_the_order_of_columns(table, seed):
+    rng = np.random.default_rng(seed)
+    tested, known = rng.permutation([1, 2]), rng.permutation(np.arange(3, table.shape[1]))
+    assert observed(table[:, [0, *tested, *known]], 2) == pytest.approx(observed(table, 2))
+
+
 @settings(max_examples=25)
 @given(tables(rows=(3, 60), columns=(3, 5)), st.integers(0, 2**32 - 1))
 def test_moved_evidence_is_that_of_the_moved_table(table, seed):
@@ -365,18 +374,19 @@ def test_moved_evidence_is_that_of_the_moved_table(table, seed):
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
-        (np.column_stack([np.ones(50), related(50)[:, 1:]]), "constant target"),
-        (np.insert(related(50)[:, [0, 2]], 1, 3.0, axis=1), "constant column"),
-        (with_a_determined_target(related(50)), "determined target"),
-        (with_a_determined_column(related(50))[:, [0, 1, 3]], "determined column"),
-        (related(7), "few rows"),
-        (np.vstack([related(7), np.full((20, 3), nan)]), "few complete rows"),
+        (np.column_stack([np.ones(50), related(50)[:, 1:]]), "the target is constant"),
+        (np.insert(related(50)[:, [0, 2]], 1, 3.0, axis=1), "the tested columns are constant"),
+        (with_a_determined_target(related(50)), "determine the target"),
+        (with_a_determined_column(related(50))[:, [0, 1, 3]], "determine the tested columns"),
+        (related(7), "fewer than 8 rows"),
+        (np.vstack([related(7), np.full((20, 3), nan)]), "fewer than 8 rows"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_evidence_is_0_and_p_is_1_if_there_is_nothing_to_test(table, reason):
     assert observed(table) == 0.0
-    result = covary.test(table, [1], target=0, given=[2], permutations=19, n_jobs=1)
+    with pytest.warns(CovaryWarning, match=f"nothing to test, so that p = 1: .*{reason}"):
+        result = covary.test(table, [1], target=0, given=[2], permutations=19, n_jobs=1)
     assert (result.statistic, result.pvalue) == (0.0, 1.0)
     assert result.null.tolist() == [0.0] * 19
 
@@ -402,6 +412,28 @@ def test_a_sample_of_many_rows_is_used(monkeypatch):
     assert observed(table[::-1]) == test.observed
     rows = np.random.default_rng(0).permutation(150).astype(np.uint32)
     assert np.isfinite(test.of_permutations(rows[None])).all()
+
+
+@pytest.mark.parametrize(("n_missing", "sampled"), [(0, 100), (49, 100), (50, None), (60, None)])
+def test_a_result_says_whether_a_sample_was_tested(monkeypatch, n_missing, sampled):
+    monkeypatch.setattr(conditional, "MAX_ROWS", 100)
+    table = related(150)
+    table[:n_missing, 2] = nan
+    assert checked(table, permutations=19).sampled == sampled
+
+
+def test_a_test_stops_if_its_session_is_cancelled():
+    test = ConditionalEvidence(prepare(related(50)), 0, (1,), (2,))
+    rows = np.arange(50, dtype=np.uint32)[None]
+    with Threads(1).session(test) as session:
+        assert next(iter(session.run(permuted, [rows])))[1] == [test.of_permutations(rows)]
+        session.cancelled.set()
+        with pytest.raises(RuntimeError, match="cancelled"):
+            next(iter(session.run(permuted, [rows])))
+
+
+def permuted(test, permutations):
+    return [test.of_permutations(rows) for rows in permutations]
 
 
 # ---------------------------------------------------------------- covary.test

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import covary
-from covary.engines import ENGINES, Engine, Session, Threads, find_engine, is_cancelled, run_here
-from covary.engines.base import CHUNK_SECONDS
+from covary.engines import ENGINES, Engine, Session, Threads, find_engine, run_here
+from covary.engines.base import CHUNK_SECONDS, is_cancelled
 from covary.errors import ParameterError
 
 

@@ -145,7 +145,7 @@ def test_correlations_of_very_many_rows():
 def test_probabilities_are_those_of_gamma_variables(skewness):
     gains = np.array([-1.0, 0.0, 1.0, 2.0, 4.0, 8.0])
     arrays = gains[:, None].copy(), np.full((gains.size, 1), skewness)
-    found = kernels.uds_chance.tails.evidence_of_triples(arrays, np.ones(1))
+    found = kernels.uds_chance.tails.evidence_of_views(arrays, np.ones(1))
     variable = stats.pearson3(skewness) if skewness > 0 else stats.norm()
     assert found == pytest.approx(-variable.logsf(gains), rel=0.04, abs=0.04)
 

@@ -1654,7 +1654,8 @@ def test_progress_of_tests_is_reported_by_stage(table):
     assert list(events) == [
         "pairs",
         "sets of 3",
-        "permutations",
+        "evidence of sets",
+            "permutations",
         "sets against their subsets",
         "shuffled tables",
     ]

@@ -691,6 +691,10 @@ def never_varies(names: Sequence[str]) -> CovaryWarning:
     return CovaryWarning(f"constant columns cannot depend on others: {_quoted_list(names)}")
 
 
+def cannot_test(reason: str) -> CovaryWarning:
+    return CovaryWarning(f"there is nothing to test, so that p = 1: {reason}")
+
+
 def incomplete_rows(measure: str, n_complete: int, n_rows: int) -> CovaryWarning:
     return CovaryWarning(
         f"measure '{measure}' ignores, for each set, the rows with a missing cell in its columns: "

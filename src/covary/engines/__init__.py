@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from covary import errors
-from covary.engines.base import ENGINES, Engine, RunTasks, Session, is_cancelled
+from covary.engines.base import ENGINES, Engine, RunTasks, Session, stop_if_cancelled
 from covary.engines.inline import run_here
 
-__all__ = ["ENGINES", "Engine", "RunTasks", "Session", "find_engine", "is_cancelled", "run_here"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "RunTasks",
+    "Session",
+    "find_engine",
+    "run_here",
+    "stop_if_cancelled",
+]
 
 
 def find_engine(engine: Any = "threads", n_jobs: int | None = None) -> Engine:

@@ -171,13 +171,19 @@ _thread_state = threading.local()
 
 
 def is_cancelled() -> bool:
-    """Return whether the session of this worker thread has ended: a long task should stop."""
+    """Return whether the session of this worker thread has ended."""
     event = getattr(_thread_state, "cancelled", None)
     return event is not None and event.is_set()
 
 
+def stop_if_cancelled() -> None:
+    """Raise an error if the session of this worker thread has ended: long tasks call this."""
+    if is_cancelled():
+        raise RuntimeError("cancelled")
+
+
 def run_cancellable(cancelled: threading.Event, task: Task, shared: Any, items: Any) -> Any:
-    """Return `run_timed` of a task that can ask `is_cancelled`."""
+    """Return `run_timed` of a task that can call `stop_if_cancelled`."""
     _thread_state.cancelled = cancelled
     return run_timed(task, shared, items)
 

@@ -33,14 +33,12 @@ class Measure(ABC):
     max_rows : the largest number of rows that the measure can handle
     takes_target : whether the measure can score how much of one column others explain
     explains_target : whether it can explain which columns do
-    max_tested_rows : a test uses a random sample of this many rows of larger tables
     """
 
     reading: ClassVar[str] = "0 if independent, 1 if determined"
     max_rows: ClassVar[int | None] = None
     takes_target: ClassVar[bool] = False
     explains_target: ClassVar[bool] = False
-    max_tested_rows: ClassVar[int | None] = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -213,6 +211,16 @@ class Measure(ABC):
     def null_cells(self, prepared: Prepared, target: int) -> Rows | None:
         """Return the cell of each row; the target is permuted within cells. None for all rows."""
         return None
+
+    def n_sampled(
+        self, prepared: Prepared, columns: Sequence[int], target: int | None
+    ) -> int | None:
+        """Return the size of the sample of rows that a test of a set uses; None for all rows."""
+        return None
+
+    def untestable(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> str:
+        """Return why a set cannot be tested, so that its evidence is 0; empty if it can."""
+        return ""
 
     def order_set(self, prepared: Prepared, columns: Sequence[int]) -> list[int]:
         """Return the columns in the order in which they explain each other; empty if undefined."""

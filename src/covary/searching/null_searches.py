@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covary.array_types import ColumnSets, Floats
-from covary.engines import RunTasks, is_cancelled, run_here
+from covary.engines import RunTasks, run_here, stop_if_cancelled
 from covary.measures import Measure
 from covary.prepare import Prepared
 from covary.searching.candidates import Candidates, Observer
@@ -82,8 +82,7 @@ def _run_unless_cancelled(run: RunTasks) -> RunTasks:
 
     def run_some(task: Any, items: Any) -> Iterator[tuple[int, Any]]:
         for found in run(task, items):
-            if is_cancelled():
-                raise RuntimeError("cancelled")
+            stop_if_cancelled()
             yield found
 
     return run_some

@@ -91,10 +91,10 @@ class SearchPvalues:
         if run_file is not None:
             stored = run_file.stored_permutations(maximum, len(self.sets))
             store = run_file.store_permutations
-        observed = test.observed()
         stopping = Stopping(maximum, LEVEL, continue_below=True)
-        self.null = NullDistribution(observed, maximum, stopping, stored)
         with engine.session(test) as session:
+            observed = test.observed(session.run, of_stage("evidence of sets", on_progress))
+            self.null = NullDistribution(observed, maximum, stopping, stored)
             self.null.grow(session.run, store, of_stage("permutations", on_progress))
 
     def _test_increments(

@@ -19,7 +19,7 @@ from covary.seeds import Purpose, random_stream
 from covary.table import Column, Table
 
 # A sample of this many rows is used of larger tables.
-SAMPLE_ROWS = 20_000
+SAMPLE_ROWS = 10_000
 
 
 class IncrementTests(NamedTuple):

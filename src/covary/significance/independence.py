@@ -74,12 +74,14 @@ class IndependenceTest(NamedTuple):
         stopping = None
         if options.level is not None and every is None:
             stopping = Stopping(maximum, options.level, continue_below=False)
-        null = NullDistribution(test.observed(), maximum, stopping)
         with engine.session(test) as session:
+            null = NullDistribution(test.observed(session.run), maximum, stopping)
             null.grow(session.run, on_progress=on_progress)
         result = null.result(0)
         assert result is not None
-        most = self.measure.max_tested_rows
+        reason = self.measure.untestable(prepared, columns, target)
+        if reason:
+            errors.warn(errors.cannot_test(reason))
         return TestResult(
             columns=tuple(names[column] for column in columns),
             target=None if target is None else names[target],
@@ -92,7 +94,7 @@ class IndependenceTest(NamedTuple):
             exact=every is not None,
             measure=self.measure.name,
             rows=prepared.n_rows,
-            sampled=most if most is not None and prepared.n_rows > most else None,
+            sampled=self.measure.n_sampled(prepared, columns, target),
             seed=options.seed,
             level=options.level if maximum > result.null.size else None,
         )

@@ -34,9 +34,20 @@ class PermutationTest(NamedTuple):
     target: int | None
     arrangements: Arrangements
 
-    def observed(self) -> Floats:
-        """Return the evidence of the sets in the table itself."""
-        return self.measure.evidence_sets(self.prepared, self.sets, self.target)
+    def observed(self, run: RunTasks, on_progress: OnProgress | None = None) -> Floats:
+        """Return the evidence of the sets in the table itself.
+
+        Parameters
+        ----------
+        run : runs tasks on an engine whose session has this test
+        on_progress : called with the number of sets done and the number of all
+        """
+        evidence = np.empty(len(self.sets))
+        for start, found in run(evidence_observed, range(len(self.sets))):
+            evidence[start : start + len(found)] = found
+            if on_progress is not None:
+                on_progress(start + len(found), len(self.sets))
+        return evidence
 
 
 class Permutation(NamedTuple):
@@ -44,6 +55,12 @@ class Permutation(NamedTuple):
 
     number: int
     sets: tuple[int, ...]
+
+
+def evidence_observed(test: PermutationTest, numbers: Sequence[int]) -> Floats:
+    """Return the evidence of some of the sets in the table itself: a task."""
+    sets = [test.sets[number] for number in numbers]
+    return test.measure.evidence_sets(test.prepared, sets, test.target)
 
 
 def evidence_permuted(test: PermutationTest, permutations: Sequence[Permutation]) -> Floats:

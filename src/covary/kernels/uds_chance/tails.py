@@ -94,12 +94,12 @@ def evidence_of_pairs(gains, reverse_gains, correlations, weights):
 
 
 @kernel(types.float64[::1](_GAINS, FLOATS))
-def evidence_of_triples(gains, weights):
-    """Return the evidence of triples: that two columns explain a target.
+def evidence_of_views(gains, weights):
+    """Return the evidence of some views of the same kind, one per line.
 
     Parameters
     ----------
-    gains : gains and skewnesses, shape (triples, views)
+    gains : gains and skewnesses, shape (relations, views)
     weights : of the views
 
     """

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Self
+from itertools import product
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from covary.array_types import Floats, Integers, Rows
+from covary.engines.base import stop_if_cancelled
 from covary.measures.uds_chance.evidence import CELLS_PER_BLOCK, gains_of_pairs
 from covary.measures.uds_chance.evidence_views import (
     Cells,
@@ -25,6 +27,7 @@ from covary.measures.uds_chance.evidence_views import (
     pair_evidence,
 )
 from covary.measures.uds_chance.midranks import FoldedColumns, MidRanks
+from covary.measures.uds_chance.places import by_content
 from covary.measures.uds_chance.residuals import Adjusted, Ranked, adjust, ranked
 from covary.prepare import Derived, Moves, Prepared
 from covary.seeds import Purpose, random_stream
@@ -39,10 +42,27 @@ N_REFERENCE = 64
 DETERMINED = 0.01
 # Fewer rows are not tested.
 MIN_ROWS = 8
-# A sample of this many rows is used of larger tables. With more rows, what the regression misses
-# would be significant.
-MAX_ROWS = 20_000
+# A sample of this many complete rows is used of larger tables. With more rows, what the regression
+# misses would be significant.
+MAX_ROWS = 10_000
 LOG_2 = math.log(2.0)
+
+
+class _Views(NamedTuple):
+    """All views of some copies of the residuals of the target.
+
+    Parameters
+    ----------
+    there, back : what each column explains of the copies, and the copies of each column; shape
+        (columns, copies, views)
+    correlations : of each column and the copies, the same shape
+    levels : what balanced cells explain of the copies; shape (copies, levels)
+    """
+
+    there: ViewGains
+    back: ViewGains
+    correlations: ViewGains
+    levels: ViewGains
 
 
 class ConditionalEvidence(Derived):
@@ -57,47 +77,60 @@ class ConditionalEvidence(Derived):
 
     Attributes
     ----------
-    observed : the evidence; 0 if there is nothing to test, because the target or all columns are
-        constant, or determined by the given columns
+    rows : the rows that are tested
+    is_sample : whether they are a sample of the rows without missing cells
+    observed : the evidence; 0 if there is nothing to test
+    untestable : why there is nothing to test; empty if there is
     """
 
     def __init__(
         self, prepared: Prepared, target: int, columns: Sequence[int], given: Sequence[int]
     ) -> None:
         self.prepared = prepared
-        given = prepared.varying(given)
         self.roles = (target, tuple(columns), tuple(given))
         self.observed = 0.0
-        self._adjust(*self.roles)
-        if not self.possible:
-            return
-        conditions = [prepared.by_row(column)[self.rows] for column in given]
-        residuals = [column.residuals for column in self.columns]
-        self.joint = _cells_over([*residuals, *conditions])
-        rng = random_stream(0, Purpose.REFERENCE, 1)
-        numbers = rng.permuted(np.tile(np.arange(self.rows.size), (N_REFERENCE, 1)), axis=1)
-        self.reference = [_moments(view) for view, _ in self._views(self._copies(numbers))]
-        self.observed = float(self._evidence(self.target.residuals[None])[0])
-
-    def _adjust(self, target: int, columns: Sequence[int], given: Sequence[int]) -> None:
-        """Compute the residuals of the target and of the columns, and who exchanges them."""
-        values = [self.prepared.by_row(column) for column in (target, *columns, *given)]
+        # In these orders of columns and rows, the result does not depend on their order in the
+        # table.
+        tested = by_content(prepared, prepared.varying(columns))
+        known = by_content(prepared, prepared.varying(given))
+        values = [prepared.by_row(column) for column in (target, *tested, *known)]
         complete = np.flatnonzero(~np.isnan(values).any(axis=0))
-        # In this order of the rows, the result does not depend on their order in the table.
         self.rows = complete[np.lexsort([each[complete] for each in values])]
-        if self.rows.size > MAX_ROWS:
+        self.is_sample = self.rows.size > MAX_ROWS
+        if self.is_sample:
             rng = random_stream(0, Purpose.REFERENCE, 0)
             self.rows = self.rows[rng.choice(self.rows.size, MAX_ROWS, replace=False)]
         of_rows = [ranked(each[self.rows]) for each in values]
-        tested = [each for each in of_rows[1 : 1 + len(columns)] if each.varies]
-        self.possible = self.rows.size >= MIN_ROWS and of_rows[0].varies and bool(tested)
-        if not self.possible:
+        first, last = 1, 1 + len(tested)
+        self.untestable = self._adjust(of_rows[0], of_rows[first:last], of_rows[last:])
+        if self.untestable:
             return
-        conditions = [each for each in of_rows[1 + len(columns) :] if each.varies]
-        self.target, *adjusted = adjust([of_rows[0], *tested], conditions)
-        self.columns = [each for each in adjusted if each.unexplained > DETERMINED]
-        self.possible = self.target.unexplained > DETERMINED and bool(self.columns)
+        rng = random_stream(0, Purpose.REFERENCE, 1)
+        numbers = rng.permuted(np.tile(np.arange(self.rows.size), (N_REFERENCE, 1)), axis=1)
+        views = self._views(self._copies(numbers))
+        self.reference = [_moments(each) for each in views]
+        self.observed = float(self._evidence(self.target.residuals[None])[0])
+
+    def _adjust(self, target: Ranked, columns: Sequence[Ranked], given: Sequence[Ranked]) -> str:
+        """Compute the residuals of target and columns, and cells; return why it is impossible."""
+        if self.rows.size < MIN_ROWS:
+            return f"fewer than {MIN_ROWS} rows have no missing cell in these columns"
+        if not target.varies:
+            return "the target is constant in the rows without missing cells"
+        columns = [each for each in columns if each.varies]
+        if not columns:
+            return "the tested columns are constant in the rows without missing cells"
+        conditions = [each for each in given if each.varies]
+        self.target, *adjusted = adjust([target, *columns], conditions)
+        if self.target.unexplained <= DETERMINED:
+            return "the given columns determine the target"
+        # Only the residuals of columns are kept: regressions take much memory.
+        self.residuals = [each.residuals for each in adjusted if each.unexplained > DETERMINED]
+        if not self.residuals:
+            return "the given columns determine the tested columns"
         self.cells = _similar_rows(self.target, conditions)
+        self.joint = _cells_over([*self.residuals, *(each.values() for each in given)])
+        return ""
 
     @classmethod
     def of(cls, prepared: Prepared, *parameters: Sequence[int] | int) -> Self:
@@ -111,14 +144,15 @@ class ConditionalEvidence(Derived):
 
         Only the order matters in which a permutation puts the rows of a cell.
         """
-        if not self.possible:
+        if self.untestable:
             return np.zeros(len(rows))
         block = max(1, CELLS_PER_BLOCK // self.rows.size)
-        parts = [
-            self._evidence(self._copies(rows[first : first + block, self.rows]))
-            for first in range(0, len(rows), block)
-        ]
-        return np.concatenate(parts)
+        evidence = np.empty(len(rows))
+        for first in range(0, len(rows), block):
+            stop_if_cancelled()
+            some = slice(first, first + block)
+            evidence[some] = self._evidence(self._copies(rows[some, self.rows]))
+        return evidence
 
     def _copies(self, numbers: Integers | Rows) -> Floats:
         """Return copies of the residuals: in each cell, sorted by these numbers."""
@@ -133,36 +167,36 @@ class ConditionalEvidence(Derived):
         It is the log mean exp over the columns, and the evidence of balanced cells, with equal
         weight.
         """
-        *views, levels = (
-            ViewGains(_standardised(values, *moments), skewnesses)
-            for (values, skewnesses), moments in zip(
-                self._views(copies), self.reference, strict=True
-            )
+        there, back, correlations, levels = (
+            ViewGains(_standardised(each.gains, *moments), each.skewnesses)
+            for each, moments in zip(self._views(copies), self.reference, strict=True)
         )
-        of_columns = zip(views[::3], views[1::3], views[2::3], strict=True)
-        pairs = [pair_evidence(gains, reverse, both.gains) for gains, reverse, both in of_columns]
-        return np.logaddexp(log_mean_exp(np.stack(pairs, axis=1)), level_evidence(levels)) - LOG_2
+        of_pairs = pair_evidence(_lines(there), _lines(back), _lines(correlations).gains)
+        by_column = of_pairs.reshape(len(self.residuals), len(copies))
+        return np.logaddexp(log_mean_exp(by_column.T), level_evidence(levels)) - LOG_2
 
-    def _views(self, copies: Floats) -> list[ViewGains]:
-        """Return what the columns explain of the copies, what the copies explain of the columns,
-        and correlations, column after column; finally what balanced cells explain of the copies.
-
-        One line per copy.
-        """
-        n = len(self.columns)
-        residuals = [column.residuals for column in (*self.columns, self.target)]
-        prepared = _prepared([*residuals, *copies])
-        targets = range(n + 1, n + 1 + len(copies))
+    def _views(self, copies: Floats) -> _Views:
+        """Return all views of copies of the residuals of the target."""
+        n, n_copies = len(self.residuals), len(copies)
+        prepared = _prepared([*self.residuals, self.target.residuals, *copies])
+        targets = range(n + 1, n + 1 + n_copies)
         # Every copy has the null distribution of the residuals. Its own would take long, and
         # reference copies standardise all gains anyway.
-        like = [*range(n), *(n for _ in range(len(copies) + 1))]
+        like = [*range(n), *(n for _ in range(n_copies + 1))]
         prepared.provide(MidRanks.of(prepared, like))
         prepared.provide(FoldedColumns.of(prepared, like))
-        views = []
-        for column in range(n):
-            *gains, correlations = gains_of_pairs(prepared, [(column, t) for t in targets])
-            views += [*gains, ViewGains(correlations, correlations)]
-        return [*views, cell_gains(prepared, self.joint, targets)]
+        there, back, correlations = gains_of_pairs(prepared, list(product(range(n), targets)))
+
+        def by_column(gains: Floats, skewnesses: Floats) -> ViewGains:
+            shape = (n, n_copies, -1)
+            return ViewGains(gains.reshape(shape), skewnesses.reshape(shape))
+
+        return _Views(
+            by_column(*there),
+            by_column(*back),
+            by_column(correlations, correlations),
+            cell_gains(prepared, self.joint, targets),
+        )
 
 
 def exchange_cells(prepared: Prepared, target: int, given: Sequence[int]) -> Rows:
@@ -214,15 +248,22 @@ def _prepared(columns: Sequence[Floats]) -> Prepared:
     return Prepared(Table(named, named[0].values.size))
 
 
-def _moments(view: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and the standard deviation of each gain of a view.
+def _lines(views: ViewGains) -> ViewGains:
+    """Return views with one line for each column and copy."""
+    gains, skewnesses = (each.reshape(-1, each.shape[-1]) for each in views)
+    return ViewGains(gains, skewnesses)
+
+
+def _moments(views: ViewGains) -> tuple[Floats, Floats]:
+    """Return the mean and the standard deviation of gains over copies.
 
     A gain that is never available, or always the same, has an infinite deviation.
     """
-    finite = np.where(np.isfinite(view), view, 0.0)
-    deviations = finite.std(axis=0)
+    finite = np.where(np.isfinite(views.gains), views.gains, 0.0)
+    deviations = finite.std(axis=-2, keepdims=True)
     varies = deviations > 1e-9
-    return np.where(varies, finite.mean(axis=0), 0.0), np.where(varies, deviations, np.inf)
+    means = finite.mean(axis=-2, keepdims=True)
+    return np.where(varies, means, 0.0), np.where(varies, deviations, np.inf)
 
 
 def _standardised(gains: Floats, means: Floats, deviations: Floats) -> Floats:

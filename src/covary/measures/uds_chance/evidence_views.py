@@ -227,7 +227,7 @@ def pair_evidence(gains: ViewGains, reverse: ViewGains, correlations: Floats) ->
 
 def triple_evidence(gains: ViewGains) -> Floats:
     """Return the evidence of triples."""
-    evidence: Floats = kernels.uds_chance.tails.evidence_of_triples(tuple(gains), _TRIPLE_WEIGHTS)
+    evidence: Floats = kernels.uds_chance.tails.evidence_of_views(tuple(gains), _TRIPLE_WEIGHTS)
     return evidence
 
 
@@ -279,7 +279,7 @@ def level_evidence(gains: ViewGains) -> Floats:
     if n_levels == 0:
         return np.zeros(len(gains.gains))
     weights = np.full(n_levels, 1.0 / n_levels)
-    evidence: Floats = kernels.uds_chance.tails.evidence_of_triples(tuple(gains), weights)
+    evidence: Floats = kernels.uds_chance.tails.evidence_of_views(tuple(gains), weights)
     return evidence
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from covary import kernels
+from covary.array_types import Columns
 from covary.prepare import Derived, Moves, Prepared, move_entries
 
 
@@ -37,3 +39,11 @@ class Places(Derived):
 
     def moved(self, moves: Moves) -> Self:
         return type(self)(move_entries(self.by_row, moves))
+
+
+def by_content(prepared: Prepared, columns: Sequence[int]) -> Columns:
+    """Return columns in an order that depends only on their contents."""
+    which = np.array(columns, np.int64)
+    places = prepared.derived(Places).by_row
+    order = np.argsort(kernels.uds_chance.cells.separations(places, which), kind="stable")
+    return tuple(which[order].tolist())

@@ -13,7 +13,7 @@ from covary.array_types import Columns, ColumnSets, Floats, Integers
 from covary.engines.base import RunTasks
 from covary.measures.scorer import Scorer
 from covary.measures.uds_chance.midranks import MidRanks
-from covary.measures.uds_chance.places import Places
+from covary.measures.uds_chance.places import by_content
 from covary.measures.uds_chance.selection import (
     MAX_COMPARED,
     MAX_COMPARED_FOR_ONE,
@@ -132,9 +132,9 @@ class SetScorer(Scorer):
         n_compared = MAX_COMPARED if self.target < 0 else MAX_COMPARED_FOR_ONE
         for at, columns in enumerate(sets):
             most, deviations = self.level(columns)
-            by_content = self._by_content(columns)
+            ordered = by_content(self.prepared, columns)
             for target in columns if self.target < 0 else (self.target,):
-                others = tuple(column for column in by_content if column != target)
+                others = tuple(column for column in ordered if column != target)
                 start = self.selector.best_stored(target, others, most, deviations)
                 if len(others) > 1 and start.bound > 0.0:
                     places.append((at, target))
@@ -148,13 +148,6 @@ class SetScorer(Scorer):
         for (at, target), found in zip(places, results, strict=True):
             examined[at][target] = found
         return examined
-
-    def _by_content(self, columns: Columns) -> Columns:
-        """Return columns in an order that depends only on their contents."""
-        places = self.prepared.derived(Places).by_row
-        which = np.array(columns, np.int64)
-        order = np.argsort(kernels.uds_chance.cells.separations(places, which), kind="stable")
-        return tuple(which[order].tolist())
 
     def best_order(self, columns: Sequence[int], examined: Examined) -> tuple[float, list[int]]:
         """Return the score of a set and the order that gives it.

@@ -20,7 +20,7 @@ from covary.engines.inline import run_here
 from covary.measures.base import Measure
 from covary.measures.registry import register
 from covary.measures.scorer import Scorer
-from covary.measures.uds_chance.conditional import MAX_ROWS, ConditionalEvidence, exchange_cells
+from covary.measures.uds_chance.conditional import ConditionalEvidence, exchange_cells
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.increments import increment_pvalue
@@ -201,8 +201,6 @@ class _Beyond(UDSChance):
 
     """
 
-    max_tested_rows: ClassVar[int | None] = MAX_ROWS
-
     given: Columns = ()
 
     @property
@@ -214,6 +212,15 @@ class _Beyond(UDSChance):
 
     def null_cells(self, prepared: Prepared, target: int) -> Rows:
         return exchange_cells(prepared, target, self.given)
+
+    def n_sampled(
+        self, prepared: Prepared, columns: Sequence[int], target: int | None
+    ) -> int | None:
+        evidence = self._evidence(prepared, columns, target)
+        return int(evidence.rows.size) if evidence.is_sample else None
+
+    def untestable(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> str:
+        return self._evidence(prepared, columns, target).untestable
 
     def evidence_sets(
         self, prepared: Prepared, sets: Sequence[Sequence[int]], target: int | None = None
