@@ -34,20 +34,18 @@ NOTHING = 1e-9
 
 
 def quantiles(column):
-    """Return the normal quantile of each mid-rank; NaN for missing cells."""
+    """Return the normal quantile of each mid-rank."""
     ranks = np.array(naive_chance.mid_ranks(column))
-    n = int(np.sum(~np.isnan(ranks)))
-    return norm.ppf((ranks - 0.5) / max(n, 1)).tolist()
+    return norm.ppf((ranks - 0.5) / len(column)).tolist()
 
 
 def standardised(values):
-    """Return values with mean 0 and variance 1; 0 for missing ones, or if they are all equal."""
-    present = [x for x in values if not is_missing(x)]
-    mean = math.fsum(present) / len(present) if present else 0.0
-    variance = math.fsum((x - mean) ** 2 for x in present) / len(present) if present else 0.0
+    """Return values with mean 0 and variance 1; 0 if they are all equal."""
+    mean = math.fsum(values) / len(values)
+    variance = math.fsum((x - mean) ** 2 for x in values) / len(values)
     if variance < NOTHING**2:
         return [0.0] * len(values)
-    return [0.0 if is_missing(x) else (x - mean) / math.sqrt(variance) for x in values]
+    return [(x - mean) / math.sqrt(variance) for x in values]
 
 
 def normal_scores(column):
@@ -57,8 +55,7 @@ def normal_scores(column):
 def cosine(column, half_periods):
     """Return a cosine along the column, which is stretched in the middle."""
     along = norm.cdf(np.array(quantiles(column)) / 2).tolist()
-    present = [x for x in along if not is_missing(x)]
-    low, high = min(present, default=0.0), max(present, default=0.0)
+    low, high = min(along), max(along)
     if low == high:
         return [0.0] * len(column)
     return standardised(
@@ -127,10 +124,6 @@ def design(columns, further, n_rows):
         found.append(
             [math.sqrt(variance) * math.prod(row) for row in zip(*functions, strict=True)]
         )
-    for column in columns:
-        missing = [float(is_missing(x)) for x in column]
-        if any(missing):
-            found.append(standardised(missing))
     return found
 
 
@@ -213,7 +206,7 @@ def rounded(values):
 
 def is_tied(column):
     """Return whether more than 5 % of the rows, and more than two, have the same value."""
-    most = max(column.count(x) for x in column if not is_missing(x))
+    most = max(column.count(x) for x in column)
     return most > 2 and most > 0.05 * len(column)
 
 

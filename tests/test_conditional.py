@@ -114,10 +114,8 @@ def test_terms_are_the_naive_ones(n_columns, n_further, most):
     assert of_one >= set(range(n_columns + n_further)), "all columns are used"
 
 
-few_cells = st.sampled_from([0.0, -0.0, 1.0, -3.5, 1e300, 7e-9, nan])
-columns_of_any_kind = st.lists(few_cells, min_size=1, max_size=20).filter(
-    lambda column: not all(math.isnan(x) for x in column)
-)
+few_values = st.sampled_from([0.0, -0.0, 1.0, -3.5, 1e300, 7e-9])
+columns_of_any_kind = st.lists(few_values, min_size=1, max_size=20)
 
 
 @settings(max_examples=60)
@@ -162,7 +160,7 @@ def assert_equal_residuals(found, expected):
 @pytest.mark.parametrize(("n_rows", "n_given"), [(9, 1), (25, 2), (40, 3)])
 def test_residuals_are_the_naive_ones(kind, n_rows, n_given):
     table = kind(related(n_rows, n_given))
-    table = table[~np.isnan(table[:, :2]).any(axis=1)]
+    table = table[~np.isnan(table).any(axis=1)]
     table = table[:, [0, 1, *(c for c in range(2, table.shape[1]) if np.ptp(table[:, c]) != 0)]]
     columns = listed(table)
     ranks = [residuals.ranked(column) for column in table.T]

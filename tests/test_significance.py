@@ -1655,7 +1655,7 @@ def test_progress_of_tests_is_reported_by_stage(table):
         "pairs",
         "sets of 3",
         "evidence of sets",
-            "permutations",
+        "permutations",
         "sets against their subsets",
         "shuffled tables",
     ]

@@ -7,6 +7,9 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+# Longer lists of names are shortened.
+MAX_LISTED = 8
+
 
 def printable(name: object) -> str:
     r"""Return a name with its control characters escaped, so that a terminal ignores them.
@@ -53,8 +56,18 @@ def short_number(number: float) -> str:
 
 
 def listing(names: Sequence[object]) -> str:
-    """Return names as a list in a sentence: a, b and c."""
-    *first, last = map(printable, names)
+    """Return names as a list in a sentence: a, b and c; only the first ones of many.
+
+    Examples
+    --------
+    >>> listing("abc"), listing(range(20))
+    ('a, b and c', '0, 1, 2, 3, 4, 5, 6 and 13 others')
+
+    """
+    shown = [printable(name) for name in names]
+    if len(shown) > MAX_LISTED:
+        shown[MAX_LISTED - 1 :] = [f"{len(shown) - MAX_LISTED + 1} others"]
+    *first, last = shown
     return f"{', '.join(first)} and {last}" if first else last
 
 

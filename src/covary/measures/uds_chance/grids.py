@@ -12,7 +12,7 @@ from covary.prepare import Derived, Moves, Prepared, move_entries
 
 # The grids of a family refine each other, so that they share one pass over the rows.
 FAMILIES = ((2, 4, 8, 16, 32, 64, 128), (3, 6, 12, 24, 48, 96, 192))
-# The average number of rows per bin, or per cell of a grid over two columns, is at least this.
+# The average number of rows per bin, or per cell of a grid over several columns, is at least this.
 MIN_ROWS_PER_BIN = 6
 MIN_ROWS_PER_CELL = 6
 MAX_BINS_OF_SEVERAL = 32

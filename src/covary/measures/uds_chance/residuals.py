@@ -50,76 +50,55 @@ TIED = 0.05
 
 
 class Ranked(NamedTuple):
-    """A column by its ranks.
+    """A column without missing cells, by its ranks.
 
     Parameters
     ----------
-    codes : the number of each row's value among the distinct values, ascending; -1 if missing
-    places : twice the mid-rank minus its mean; 0 if missing
+    codes : the number of each row's value among the distinct values, ascending
+    places : twice the mid-rank minus its mean
     """
 
     codes: Integers
     places: Integers
 
     @property
-    def n_values(self) -> int:
-        """The number of distinct values."""
-        return int(self.codes.max()) + 1 if self.codes.size else 0
-
-    @property
     def varies(self) -> bool:
-        """Whether there are two different values, or one value and missing cells."""
+        """Whether there are two different values."""
         return bool(self.codes.size) and bool(self.codes.min() < self.codes.max())
 
     @property
     def tied(self) -> bool:
         """Whether many rows have the same value."""
-        return bool(
-            np.bincount(self.codes[self.codes >= 0]).max() > max(2, TIED * self.codes.size)
-        )
+        return bool(np.bincount(self.codes).max() > max(2, TIED * self.codes.size))
 
     def values(self) -> Floats:
-        """Return the codes; NaN for missing cells."""
-        return np.where(self.codes < 0, np.nan, self.codes)
+        """Return the codes as floating-point numbers."""
+        return self.codes.astype(np.float64)
 
     def scores(self) -> Floats:
-        """Return normal scores with mean 0 and variance 1; 0 for missing cells."""
-        present = self.codes >= 0
-        scores = np.zeros(self.codes.size)
-        quantiles = _quantiles(self.places[present])
-        deviation = quantiles.std()
-        if deviation > 0.0:
-            scores[present] = (quantiles - quantiles.mean()) / deviation
-        return scores
+        """Return normal scores with mean 0 and variance 1."""
+        return _standardised(self._quantiles())
 
     def positions(self) -> Floats:
-        """Return positions between 0 and 1, for cosines; NaN for missing cells."""
+        """Return positions between 0 and 1, for cosines; 0 for a constant column."""
         from scipy.special import ndtr
 
-        positions = np.full(self.codes.size, np.nan)
-        present = self.codes >= 0
-        stretched = ndtr(_quantiles(self.places[present]) / STRETCH)
-        if stretched.size and np.ptp(stretched) > 0.0:
-            positions[present] = (stretched - stretched.min()) / np.ptp(stretched)
-        return positions
+        stretched = ndtr(self._quantiles() / STRETCH)
+        width = np.ptp(stretched)
+        return np.asarray((stretched - stretched.min()) / (width if width > 0.0 else 1.0))
+
+    def _quantiles(self) -> Floats:
+        """Return the normal quantiles of the mid-ranks."""
+        from scipy.special import ndtri
+
+        return np.asarray(ndtri(0.5 + self.places / (2.0 * self.places.size)), np.float64)
 
 
 def ranked(values: Floats) -> Ranked:
-    """Return a column by its ranks; NaN is missing."""
-    present = ~np.isnan(values)
-    _, codes, counts = np.unique(values[present], return_inverse=True, return_counts=True)
+    """Return a column without missing cells by its ranks."""
+    _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
-    result = Ranked(np.full(values.size, -1), np.zeros(values.size, np.int64))
-    result.codes[present] = codes
-    result.places[present] = (2 * ends - counts - codes.size)[codes]
-    return result
-
-
-def _quantiles(places: Integers) -> Floats:
-    """Return the normal quantiles of places."""
-    from scipy.special import ndtri
-
-    return np.asarray(ndtri(0.5 + places / (2.0 * max(places.size, 1))), np.float64)
+    return Ranked(codes, (2 * ends - counts - values.size)[codes])
 
 
 # ---------------------------------------------------------------- functions of the given columns
@@ -184,7 +163,7 @@ def design_of(columns: Sequence[Ranked], further: Sequence[Ranked], n_rows: int)
     """Return the terms of the columns, one per line, scaled by their prior deviations.
 
     The function of degree 1 is the normal score. The function of degree d > 1 is a cosine with d
-    half periods. A column with missing cells has one more term, which tells where they are.
+    half periods.
     """
     every = [*columns, *further]
     scores = [column.scores() for column in every]
@@ -204,18 +183,15 @@ def design_of(columns: Sequence[Ranked], further: Sequence[Ranked], n_rows: int)
         math.sqrt(term.variance) * math.prod(function(*each) for each in term.factors)
         for term in terms(len(columns), len(further), maximum)
     ]
-    missing = [column.codes < 0 for column in columns if (column.codes < 0).any()]
-    lines += [_standardised(np.where(each, 1.0, 0.0)) for each in missing]
     return np.array(lines).reshape(len(lines), n_rows)
 
 
 def _standardised(values: Floats) -> Floats:
-    """Return values with mean 0 and variance 1; 0 where they are missing."""
-    present = ~np.isnan(values)
-    deviation = values[present].std() if present.any() else 0.0
+    """Return values with mean 0 and variance 1; 0 if they are all equal."""
+    deviation = values.std()
     if deviation < 1e-9:
         return np.zeros(values.size)
-    return np.where(present, (values - values[present].mean()) / deviation, 0.0)
+    return np.asarray((values - values.mean()) / deviation)
 
 
 # ---------------------------------------------------------------- regression
@@ -342,7 +318,7 @@ def adjust(columns: Sequence[Ranked], given: Sequence[Ranked]) -> list[Adjusted]
     plain = Regression(design, equal)
     if len(given) > 1:
         fitted = [ranked(np.round(plain.fitted(each), DECIMALS)) for each in scores]
-        design = design_of(given, [each for each in fitted if each.n_values > 1], n_rows)
+        design = design_of(given, [each for each in fitted if each.varies], n_rows)
         plain = Regression(design, equal)
     adjusted = []
     for column, values in zip(columns, scores, strict=True):
