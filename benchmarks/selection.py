@@ -30,7 +30,7 @@ Draw = Callable[[np.random.Generator, int], tuple[Array, Array]]
 Selection = Callable[[pd.DataFrame, int], set[str]]
 
 ROWS = 2000
-TABLES, QUICK_TABLES = 10, 2
+TABLES, QUICK_TABLES = 20, 2
 SEED = 20210401
 TARGET = "y"
 QUALITIES = ("exact", "missed", "wrong")
