@@ -26,7 +26,6 @@ PER_FACTOR = Fraction(3, 10)
 LARGEST_PENALTY, SMALLEST_PENALTY = 10.0, 10**-6.5
 DECIMALS = 9
 ROWS_OF_CELLS = 16
-LEAST_ROWS = 8
 NOTHING = 1e-9
 
 
@@ -348,7 +347,7 @@ def standardise(views, references):
         result.append([])
         for which, (gain, skewness) in enumerate(gains):
             others = [reference[at][which].gain for reference in references]
-            others = [0.0 if other == -math.inf else other for other in others]
+            others = [other for other in others if other != -math.inf] or [0.0]
             mean, deviation = np.mean(others), np.std(others)
             if gain == -math.inf:
                 standard = NOT_AVAILABLE
@@ -391,23 +390,32 @@ def complete_rows(target, columns, given):
     return sorted(rows, key=lambda row: [each[row] for each in reversed(every)])
 
 
-def by_content(columns):
-    """Return the columns that vary, those that separate the others least first."""
-    columns = [each for each in columns if naive_chance.varies(each)]
-    keys = naive_chance.separations(columns)
-    return [columns[c] for c in sorted(range(len(columns)), key=lambda c: keys[c])]
+def by_content(target, columns, given):
+    """Return the columns and the given columns that vary, in an order by their contents."""
+    every = [each for each in (target, *columns, *given) if naive_chance.varies(each)]
+    keys = naive_chance.separations(every)
+    order = [every[c] for c in sorted(range(len(every)), key=lambda c: keys[c])]
+    return (
+        [each for each in order if any(each is other for other in columns)],
+        [each for each in order if any(each is other for other in given)],
+    )
+
+
+def least_rows(given):
+    """Return the least number of rows of a test: 8, or 12 per given column."""
+    return max(8, 12 * len(given))
 
 
 def prepare_test(target, columns, given):
     """Return the test, or None if there is nothing to test."""
-    columns, given = by_content(columns), by_content(given)
+    columns, given = by_content(target, columns, given)
     rows = complete_rows(target, columns, given)
 
     def of_rows(column):
         return [column[row] for row in rows]
 
     tested = [of_rows(each) for each in columns if naive_chance.varies(of_rows(each))]
-    if len(rows) < LEAST_ROWS or not tested or not naive_chance.varies(of_rows(target)):
+    if len(rows) < least_rows(given) or not tested or not naive_chance.varies(of_rows(target)):
         return None
     all_given = [of_rows(each) for each in given]
     conditions = [each for each in all_given if naive_chance.varies(each)]
@@ -415,7 +423,7 @@ def prepare_test(target, columns, given):
     residuals = [each.residuals for each in others if each.unexplained > 0.01]
     if adjusted.unexplained <= 0.01 or not residuals:
         return None
-    along = [*residuals, *all_given]
+    along = [*residuals, *conditions]
     joint = naive_chance.balanced_levels(along, naive_chance.preferred_orders(along)[0])
     return Test(rows, adjusted, residuals, similar_rows(adjusted, conditions), joint)
 

@@ -185,6 +185,10 @@ class Measure(ABC):
         """Return the derived data that `score_set` uses, to be computed before workers start."""
         return ()
 
+    def evidence_needs(self) -> tuple[Need, ...]:
+        """Return the derived data that `evidence_sets` uses."""
+        return self.needs()
+
     def check(self, prepared: Prepared, size: int) -> None:
         """Raise an error if the measure cannot score sets of this size of this table.
 
@@ -212,11 +216,9 @@ class Measure(ABC):
         """Return the cell of each row; the target is permuted within cells. None for all rows."""
         return None
 
-    def n_sampled(
-        self, prepared: Prepared, columns: Sequence[int], target: int | None
-    ) -> int | None:
-        """Return the size of the sample of rows that a test of a set uses; None for all rows."""
-        return None
+    def n_tested(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> int:
+        """Return the number of rows that a test of a set uses."""
+        return prepared.n_rows
 
     def untestable(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> str:
         """Return why a set cannot be tested, so that its evidence is 0; empty if it can."""

@@ -50,8 +50,9 @@ class TestResult:
         The random seed.
     level : float or None
         The level at which the test stopped early; None if it did not.
-    sampled : int or None
-        The number of rows in the random sample that was tested; None if all rows were.
+    tested : int or None
+        The number of rows that were tested. With given columns, rows with missing cells are left
+        out, and a random sample of 10,000 rows is tested if there are more.
     """
 
     __test__: ClassVar[bool] = False  # not a test class of pytest
@@ -69,7 +70,7 @@ class TestResult:
     seed: int
     level: float | None = None
     given: tuple[Any, ...] = ()
-    sampled: int | None = None
+    tested: int | None = None
 
     def __str__(self) -> str:
         return "\n  ".join([self.summary(), *self.explained()])
@@ -109,8 +110,8 @@ class TestResult:
                 permuted = f"{target} among rows that are similar in {given}"
         lines = [f"p: probability of evidence at least this large {null}"]
         rows = counted(self.rows, "row")
-        if self.sampled is not None:
-            rows = f"a random sample of {self.sampled:,} of {rows}"
+        if self.tested is not None and self.tested < self.rows:
+            rows = f"{self.tested:,} of {rows}"
         if self.exact:
             arrangements = counted(self.permutations, "other arrangement")
             lines.append(f"exact: all {arrangements} of the values ({rows})")

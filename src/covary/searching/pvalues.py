@@ -92,6 +92,7 @@ class SearchPvalues:
             stored = run_file.stored_permutations(maximum, len(self.sets))
             store = run_file.store_permutations
         stopping = Stopping(maximum, LEVEL, continue_below=True)
+        plan.prepared.precompute(plan.measure.evidence_needs())
         with engine.session(test) as session:
             observed = test.observed(session.run, of_stage("evidence of sets", on_progress))
             self.null = NullDistribution(observed, maximum, stopping, stored)

@@ -74,14 +74,15 @@ class IndependenceTest(NamedTuple):
         stopping = None
         if options.level is not None and every is None:
             stopping = Stopping(maximum, options.level, continue_below=False)
+        reason = self.measure.untestable(prepared, columns, target)
+        if reason:
+            errors.warn(errors.cannot_test(reason))
+        prepared.precompute(self.measure.evidence_needs())
         with engine.session(test) as session:
             null = NullDistribution(test.observed(session.run), maximum, stopping)
             null.grow(session.run, on_progress=on_progress)
         result = null.result(0)
         assert result is not None
-        reason = self.measure.untestable(prepared, columns, target)
-        if reason:
-            errors.warn(errors.cannot_test(reason))
         return TestResult(
             columns=tuple(names[column] for column in columns),
             target=None if target is None else names[target],
@@ -94,7 +95,7 @@ class IndependenceTest(NamedTuple):
             exact=every is not None,
             measure=self.measure.name,
             rows=prepared.n_rows,
-            sampled=self.measure.n_sampled(prepared, columns, target),
+            tested=self.measure.n_tested(prepared, columns, target),
             seed=options.seed,
             level=options.level if maximum > result.null.size else None,
         )

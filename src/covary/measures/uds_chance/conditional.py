@@ -40,8 +40,9 @@ N_REFERENCE = 64
 # A column is determined by the given columns if less than this fraction of its standard deviation
 # remains.
 DETERMINED = 0.01
-# Fewer rows are not tested.
+# Fewer rows, or fewer rows per given column, are not tested: the regression is too uncertain.
 MIN_ROWS = 8
+MIN_ROWS_PER_GIVEN = 12
 # A sample of this many complete rows is used of larger tables. With more rows, what the regression
 # misses would be significant.
 MAX_ROWS = 10_000
@@ -78,7 +79,6 @@ class ConditionalEvidence(Derived):
     Attributes
     ----------
     rows : the rows that are tested
-    is_sample : whether they are a sample of the rows without missing cells
     observed : the evidence; 0 if there is nothing to test
     untestable : why there is nothing to test; empty if there is
     """
@@ -89,15 +89,13 @@ class ConditionalEvidence(Derived):
         self.prepared = prepared
         self.roles = (target, tuple(columns), tuple(given))
         self.observed = 0.0
-        # In these orders of columns and rows, the result does not depend on their order in the
-        # table.
-        tested = by_content(prepared, prepared.varying(columns))
-        known = by_content(prepared, prepared.varying(given))
+        # In this order, the result does not depend on the order of the columns in the table.
+        ordered = by_content(prepared, prepared.varying([target, *columns, *given]))
+        tested = [column for column in ordered if column in columns]
+        known = [column for column in ordered if column in given]
         values = [prepared.by_row(column) for column in (target, *tested, *known)]
-        complete = np.flatnonzero(~np.isnan(values).any(axis=0))
-        self.rows = complete[np.lexsort([each[complete] for each in values])]
-        self.is_sample = self.rows.size > MAX_ROWS
-        if self.is_sample:
+        self.rows = _complete_rows(values)
+        if self.rows.size > MAX_ROWS:
             rng = random_stream(0, Purpose.REFERENCE, 0)
             self.rows = self.rows[rng.choice(self.rows.size, MAX_ROWS, replace=False)]
         of_rows = [ranked(each[self.rows]) for each in values]
@@ -113,8 +111,9 @@ class ConditionalEvidence(Derived):
 
     def _adjust(self, target: Ranked, columns: Sequence[Ranked], given: Sequence[Ranked]) -> str:
         """Compute the residuals of target and columns, and cells; return why it is impossible."""
-        if self.rows.size < MIN_ROWS:
-            return f"fewer than {MIN_ROWS} rows have no missing cell in these columns"
+        least = _least_rows(len(given))
+        if self.rows.size < least:
+            return f"fewer than {least} rows have no missing cell in these columns"
         if not target.varies:
             return "the target is constant in the rows without missing cells"
         columns = [each for each in columns if each.varies]
@@ -129,7 +128,7 @@ class ConditionalEvidence(Derived):
         if not self.residuals:
             return "the given columns determine the tested columns"
         self.cells = _similar_rows(self.target, conditions)
-        self.joint = _cells_over([*self.residuals, *(each.values() for each in given)])
+        self.joint = _cells_over([*self.residuals, *(each.values() for each in conditions)])
         return ""
 
     @classmethod
@@ -202,20 +201,37 @@ class ConditionalEvidence(Derived):
 def exchange_cells(prepared: Prepared, target: int, given: Sequence[int]) -> Rows:
     """Return the cell of each row: rows of a cell are similar in the given columns.
 
-    Rows in which the target or a given column is missing have a cell each.
+    Rows in which the target or a given column is missing have a cell each. More than `MAX_ROWS`
+    rows are divided into random parts, each with its own regression and its own cells.
     """
-    values = [prepared.by_row(column) for column in (target, *prepared.varying(given))]
-    rows = np.flatnonzero(~np.isnan(values).any(axis=0))
+    known = by_content(prepared, prepared.varying(given))
+    values = [prepared.by_row(column) for column in (target, *known)]
+    rows = _complete_rows(values)
     cells = np.arange(prepared.n_rows, dtype=np.uint32)
-    column, *conditions = (ranked(each[rows]) for each in values)
-    if rows.size >= MIN_ROWS and column.varies:
-        conditions = [each for each in conditions if each.varies]
-        if conditions and rows.size > MAX_ROWS:  # cells of many columns are small enough
-            similar = _small_cells([each.values() for each in conditions])
-        else:
+    n_parts = max(1, math.ceil(rows.size / MAX_ROWS))
+    if n_parts > 1:
+        random_stream(0, Purpose.REFERENCE, 0).shuffle(rows)
+    for part in np.array_split(rows, n_parts):
+        column, *conditions = (ranked(each[part]) for each in values)
+        if column.varies and part.size >= _least_rows(len(known)):
+            conditions = [each for each in conditions if each.varies]
             similar = _similar_rows(adjust([column], conditions)[0], conditions)
-        cells[rows] = rows[np.unique(similar, return_index=True)[1]][similar]
+            cells[part] = part[np.unique(similar, return_index=True)[1]][similar]
     return cells
+
+
+def _complete_rows(values: Sequence[Floats]) -> Integers:
+    """Return the rows without missing cells, sorted by all values, those of the last first.
+
+    So nothing depends on the order of the rows in the table.
+    """
+    complete = np.flatnonzero(~np.isnan(values).any(axis=0))
+    return complete[np.lexsort([each[complete] for each in values])]
+
+
+def _least_rows(n_given: int) -> int:
+    """Return the least number of rows that are tested."""
+    return max(MIN_ROWS, MIN_ROWS_PER_GIVEN * n_given)
 
 
 def _similar_rows(target: Adjusted, conditions: Sequence[Ranked]) -> Rows:
@@ -255,14 +271,17 @@ def _lines(views: ViewGains) -> ViewGains:
 
 
 def _moments(views: ViewGains) -> tuple[Floats, Floats]:
-    """Return the mean and the standard deviation of gains over copies.
+    """Return the mean and the standard deviation of gains over the copies that have them.
 
     A gain that is never available, or always the same, has an infinite deviation.
     """
-    finite = np.where(np.isfinite(views.gains), views.gains, 0.0)
-    deviations = finite.std(axis=-2, keepdims=True)
+    available = np.isfinite(views.gains)
+    number = np.maximum(available.sum(axis=-2, keepdims=True), 1)
+    finite = np.where(available, views.gains, 0.0)
+    means = finite.sum(axis=-2, keepdims=True) / number
+    squares = np.where(available, (finite - means) ** 2, 0.0)
+    deviations = np.sqrt(squares.sum(axis=-2, keepdims=True) / number)
     varies = deviations > 1e-9
-    means = finite.mean(axis=-2, keepdims=True)
     return np.where(varies, means, 0.0), np.where(varies, deviations, np.inf)
 
 

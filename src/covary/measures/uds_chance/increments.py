@@ -24,6 +24,7 @@ import numpy as np
 from covary.array_types import Columns, Floats, Rows
 from covary.measures.uds_chance.conditional import ConditionalEvidence
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
+from covary.measures.uds_chance.places import by_content
 from covary.prepare import Prepared
 from covary.seeds import Purpose, random_stream
 from covary.tolerance import at_least
@@ -88,7 +89,10 @@ class _PairTest:
         seed: int,
     ) -> None:
         self.prepared = prepared
-        self.pair = sorted(pair, key=lambda column: (_n_values(prepared, column), column))
+        ordered = by_content(prepared, [*columns, *given])
+        self.pair = sorted(
+            pair, key=lambda column: (_n_values(prepared, column), ordered.index(column))
+        )
         tested, target = self.pair
         rest = sorted({*columns, *given} - {tested, target})
         self.seed, self.key = seed, (tested, target, *rest)

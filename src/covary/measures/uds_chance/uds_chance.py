@@ -24,7 +24,7 @@ from covary.measures.uds_chance.conditional import ConditionalEvidence, exchange
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.increments import increment_pvalue
-from covary.measures.uds_chance.midranks import MidRanks
+from covary.measures.uds_chance.midranks import FoldedColumns, MidRanks
 from covary.measures.uds_chance.places import Places
 from covary.measures.uds_chance.scored_set import ScoredSet
 from covary.measures.uds_chance.set_scorer import SetScorer
@@ -99,6 +99,9 @@ class UDSChance(Measure):
     def needs(self) -> tuple[Need, ...]:
         needs = (Need(MidRanks), Need(Grids))
         return needs if self.max_given == 1 else (*needs, Need(Places))
+
+    def evidence_needs(self) -> tuple[Need, ...]:
+        return (Need(MidRanks), Need(Grids), Need(Places), Need(FoldedColumns))
 
     def score_set(
         self, prepared: Prepared, columns: Sequence[int], target: int | None = None
@@ -213,11 +216,8 @@ class _Beyond(UDSChance):
     def null_cells(self, prepared: Prepared, target: int) -> Rows:
         return exchange_cells(prepared, target, self.given)
 
-    def n_sampled(
-        self, prepared: Prepared, columns: Sequence[int], target: int | None
-    ) -> int | None:
-        evidence = self._evidence(prepared, columns, target)
-        return int(evidence.rows.size) if evidence.is_sample else None
+    def n_tested(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> int:
+        return int(self._evidence(prepared, columns, target).rows.size)
 
     def untestable(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> str:
         return self._evidence(prepared, columns, target).untestable
