@@ -448,6 +448,7 @@ class Level(NamedTuple):
     z: float
     most: int
     max_given: int | None
+    one_target: bool = False
 
 
 def as_strength(columns, target, condition, found, z):
@@ -489,24 +490,38 @@ def worthwhile(found):
 
 def examined_conditions(columns, target, others, level):
     """Return the strengths of the conditions that are examined with balanced cells."""
-    z, most, max_given = level
-    if rank_target(columns[target]).entropy == 0 or len(others) < 2 or max_given == 1:
+    if rank_target(columns[target]).entropy == 0 or len(others) < 2 or level.max_given == 1:
         return []
-    known = {c: by_grids(columns, target, c, z) for c in conditions(others, most)}
-    current = max(worthwhile(known.values()), default=NOTHING)
-    if current.bound == 0:
-        return []
+    known = {c: by_grids(columns, target, c, level.z) for c in conditions(others, level.most)}
     examined = {}
 
     def examine(condition):
-        examined[condition] = by_cells(columns, target, condition, z)
+        examined[condition] = by_cells(columns, target, condition, level.z)
         return examined[condition]
 
-    limit = len(others) if max_given is None else min(max_given, len(others))
+    for size in range(1, level.most + 1) if level.one_target else (level.most,):
+        few = [each for each in known.values() if len(each.condition) <= size]
+        start = max(worthwhile(few), default=NOTHING)
+        if start.bound > 0:
+            grow(columns, target, others, start, known, level, examined, examine)
+    kept = []
+    for each in sorted(examined.values(), key=lambda each: len(each.condition)):
+        smaller = worthwhile([s for s in known.values() if set(s.condition) < set(each.condition)])
+        smaller += [s for s in kept if set(s.condition) < set(each.condition)]
+        if is_worth(each, max(smaller, default=NOTHING)):
+            kept.append(each)
+    return kept
+
+
+def grow(columns, target, others, current, known, level, examined, examine):
+    """Add columns while this helps, then drop columns that are not needed."""
+    z, most = level.z, level.most
+    n_first = len(current.condition)
+    limit = len(others) if level.max_given is None else min(level.max_given, len(others))
     while True:
         start = current.condition
-        if len(start) > 1 and start not in examined:
-            current = max(current, examine(start))
+        if len(start) > 1:
+            current = max(current, examined.get(start) or examine(start))
         added = {}
         for c in set(others) - set(start) if len(start) < limit else ():
             subsets = [s for k in range(most) for s in combinations(start, k)]
@@ -518,19 +533,12 @@ def examined_conditions(columns, target, others, level):
         if not is_worth(best, current):
             break
         current = best
-    while len(current.condition) > most + 1:
+    while len(current.condition) > max(n_first, 2):
         smaller = combinations(current.condition, len(current.condition) - 1)
         best = max(examine(condition) for condition in smaller)
         if is_worth(current, best):
             break
         current = best
-    kept = []
-    for each in sorted(examined.values(), key=lambda each: len(each.condition)):
-        smaller = worthwhile([s for s in known.values() if set(s.condition) < set(each.condition)])
-        smaller += [s for s in kept if set(s.condition) < set(each.condition)]
-        if is_worth(each, max(smaller, default=NOTHING)):
-            kept.append(each)
-    return kept
 
 
 def strength(columns, target, given, others, level):
@@ -554,7 +562,7 @@ def explained(columns, target, max_given=None, n_candidates=None):
     if not others:
         return 0.0
     z = threshold(n_candidates + 1, most_examined(n_candidates, 1, max_given))
-    level = Level(z, most_examined(len(others), 1, max_given), max_given)
+    level = Level(z, most_examined(len(others), 1, max_given), max_given, one_target=True)
     return strength(columns, target, others, others, level)
 
 

@@ -167,6 +167,14 @@ def test_a_heat_map_contains_every_pair_twice(found, table):
     assert "uds-chance of all pairs" in json.dumps(chart)
 
 
+def test_a_heat_map_ignores_given_columns(table):
+    given, target = table.columns[:2]
+    chart = specification(covary.search(table, target=target, given=[given]).plot.heatmap())
+    scores = covary.matrix(table)
+    for cell in rows_of(chart, chart):
+        assert cell["score"] == round(scores.loc[cell["row"], cell["column"]], 4)
+
+
 def test_missing_pairs_are_computed_on_the_engine_of_the_search(table):
     class CountingThreads(Threads):
         sessions = 0

@@ -11,7 +11,7 @@ from example_tables import tables
 from hypothesis import given, settings
 
 import covary
-from covary.errors import ColumnError, ParameterError
+from covary.errors import ColumnError, CovaryWarning, ParameterError
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +148,22 @@ def test_an_explanation_reports_its_progress(people, target):
     assert explanation == covary.explain(people, target=target)
     assert calls
     assert calls[-1][0] == calls[-1][1]
+
+
+def test_errors_say_what_is_wrong_with_given_columns():
+    table = np.random.default_rng(0).normal(size=(50, 3))
+    for function in (covary.score, covary.explain, covary.evidence, covary.test):
+        with pytest.raises(ColumnError, match="no column is left to explain 'x2': all others are"):
+            function(table, target=2, given=[0, 1])
+    for function in (covary.score, covary.test, covary.search):
+        with pytest.raises(ColumnError, match="'x1' is named twice"):
+            function(table, target=2, given=[1, 1])
+    with pytest.raises(ColumnError, match="no column is left to explain 'x2'"):
+        covary.search(table, target=2, given=[0, 1])
+
+
+def test_a_search_says_why_nothing_can_be_tested():
+    table = np.random.default_rng(0).normal(size=(100, 4))
+    table[:, 3] = table[:, 2] ** 3
+    with pytest.warns(CovaryWarning, match="nothing to test, .* determine the target"):
+        covary.search(table, target=3, given=[2], permutations=19)

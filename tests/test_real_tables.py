@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import naive
 import numpy as np
+import pandas as pd
 import pytest
 
+import covary
 from covary import UDS
 from covary.prepare import Prepared
 from covary.table import Column, Table, read_table
@@ -26,6 +28,24 @@ def table(request, real_tables):
 def prepared(table):
     columns = tuple(Column(f"x{k}", values) for k, values in enumerate(table.T))
     return Prepared(Table(columns, len(table)))
+
+
+def test_a_column_that_repeats_others_is_not_named(real_tables):
+    """The length of a diamond, x, says little beyond its weight, but the best triple has it."""
+    frame = pd.read_csv(real_tables / "diamonds.csv.gz").sample(2000, random_state=0)
+    for name, levels in {
+        "cut": ["Fair", "Good", "Very Good", "Premium", "Ideal"],
+        "color": list("JIHGFED"),
+        "clarity": ["I1", "SI2", "SI1", "VS2", "VS1", "VVS2", "VVS1", "IF"],
+    }.items():
+        frame[name] = pd.Categorical(frame[name], levels, ordered=True)
+    for columns in (["carat", "color", "clarity", "x"], None):
+        (step,) = covary.explain(frame, columns, target="price").steps
+        assert set(step.by) == {"carat", "clarity", "color"}
+    best = covary.search(frame, target="price", given=["carat"])[0]
+    assert set(best.columns) == {"color", "clarity", "price"}
+    explained = covary.explain(frame, target="price", given=["carat"]).score
+    assert explained == pytest.approx(best.score, abs=1e-9)
 
 
 @pytest.mark.parametrize("regularize", [True, False])

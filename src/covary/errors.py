@@ -525,6 +525,10 @@ def two_roles(name: str, one: str, other: str) -> ColumnError:
     return ColumnError(f"column {_quoted(name)} is in both {one} and {other}: name it once")
 
 
+def all_given(target: str) -> ColumnError:
+    return ColumnError(f"no column is left to explain {_quoted(target)}: all others are given")
+
+
 # ---------------------------------------------------------------- searches and tests
 
 

@@ -112,8 +112,6 @@ class Measure(ABC):
         if roles.target is not None and not self.takes_target:
             raise errors.no_target(self.name)
         measure = self.beyond(roles.given) if roles.given else self
-        if not roles.others:
-            raise errors.too_few_columns(prepared.names)
         return measure, prepared, roles
 
     def prepared(self, data: Any, columns: Sequence[Any] | None = None) -> Prepared:
@@ -211,6 +209,10 @@ class Measure(ABC):
     def beyond(self, given: Columns) -> Measure:
         """Return the measure of what columns explain of a target beyond given columns."""
         raise errors.no_given(self.name)
+
+    def plain(self) -> Measure:
+        """Return the same measure without given columns."""
+        return self
 
     def null_cells(self, prepared: Prepared, target: int) -> Rows | None:
         """Return the cell of each row; the target is permuted within cells. None for all rows."""

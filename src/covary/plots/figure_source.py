@@ -87,12 +87,12 @@ class FigureSource:
         """Return the scores of all pairs of ``shown_columns`` as a square array.
 
         Pairs without a score are computed on the engine of the search. If the search was
-        interrupted, they are not computed: their scores are NaN.
+        interrupted, they are not computed: their scores are NaN. Given columns are ignored.
         """
         record = self.record
         columns = np.array(self.shown_columns, np.int64)
         scores = np.full((columns.size, columns.size), np.nan)
-        if record.pairs is not None:
+        if record.pairs is not None and record.measure.plain() == record.measure:
             scores = record.pairs[np.ix_(columns, columns)]
             scores = np.fmax(scores, scores.T)
         constant = ~record.prepared.varies[columns]
@@ -106,7 +106,8 @@ class FigureSource:
         self, columns: Integers, scores: Floats, on_progress: OnProgress | None
     ) -> Floats:
         """Return the scores of all pairs; those that are NaN are computed."""
-        prepared, measure, engine = self.record.prepared, self.record.measure, self.record.engine
+        prepared, engine = self.record.prepared, self.record.engine
+        measure = self.record.measure.plain()
         try:
             return pair_scores(prepared, measure, engine, columns, scores, on_progress)
         except EngineError:  # the cluster of the search does not exist any more

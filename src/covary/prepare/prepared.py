@@ -184,11 +184,18 @@ def prepare_with_roles(
         columns += [each for each in (*extra, *named_given) if not _is_named(each, columns)]
     prepared = prepare(data, columns)
     names = prepared.names
-    positions = tuple(dict.fromkeys(_position(column, prepared.table) for column in named_given))
+    positions = tuple(_position(column, prepared.table) for column in named_given)
+    for position in positions:
+        if positions.count(position) > 1:
+            raise errors.repeated_column(names[position])
     at = None if target is None else _position(target, prepared.table)
     if at in positions:
         raise errors.two_roles(names[at], "target", "given")
     others = tuple(c for c in range(len(names)) if c != at and c not in positions)
+    if not others and at is not None and positions:
+        raise errors.all_given(names[at])
+    if not others:
+        raise errors.too_few_columns(names)
     return prepared, Roles(at, positions, others)
 
 

@@ -48,13 +48,15 @@ def _search_settings(result: SearchResult, record: SearchRecord) -> list[Setting
         settings.append(("Constant", ", ".join(shown_label(name) for name in constant)))
     if result.target is not None:
         settings.append(("Target", shown_label(result.target)))
+    if parameters.get("given"):
+        settings.append(("Given", joined_labels(parameters["given"])))
     return settings + _option_settings(parameters)
 
 
 def _option_settings(parameters: Mapping[str, Any]) -> list[Setting]:
     """Return the options that differ from their defaults and appear nowhere else."""
     defaults = SearchOptions.defaults()
-    elsewhere = {"target", "top", *TEST_OPTIONS}
+    elsewhere = {"target", "given", "top", *TEST_OPTIONS}
     settings = []
     for name, allowed in SearchOptions.allowed().items():
         value = parameters.get(name, defaults[name])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from covary import errors
 from covary.array_types import Columns, Floats, OnStage
 from covary.engines import Engine
 from covary.results import TestSummary
@@ -95,8 +96,17 @@ class SearchPvalues:
         plan.prepared.precompute(plan.measure.evidence_needs())
         with engine.session(test) as session:
             observed = test.observed(session.run, of_stage("evidence of sets", on_progress))
+            if not observed.any():
+                self._warn_if_untestable()
             self.null = NullDistribution(observed, maximum, stopping, stored)
             self.null.grow(session.run, store, of_stage("permutations", on_progress))
+
+    def _warn_if_untestable(self) -> None:
+        """Warn if no set can be tested; all have no evidence."""
+        plan = self.plan
+        reasons = [plan.measure.untestable(plan.prepared, each, plan.target) for each in self.sets]
+        if reasons and all(reasons):
+            errors.warn(errors.cannot_test(reasons[0]))
 
     def _test_increments(
         self, engine: Engine, run_file: RunFile | None, on_progress: OnStage | None

@@ -108,8 +108,6 @@ def plan_test(
     prepared, roles = prepare_with_roles(data, columns, options.target, options.given)
     if roles.given:
         measure = measure.beyond(roles.given)
-    if not roles.others:
-        raise errors.too_few_columns(prepared.names)
     measure.check(prepared, len(roles.tested))
     constant = [prepared.names[c] for c in roles.tested if not prepared.varies[c]]
     if constant:

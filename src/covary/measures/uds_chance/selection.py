@@ -201,9 +201,8 @@ class Selector:
         self,
         target: int,
         others: Columns,
-        start: Columns,
-        most: int,
-        deviations: float,
+        starts: Sequence[Columns],
+        level: tuple[int, float],
         n_compared: int,
     ) -> Selection:
         """Select the columns that explain a target.
@@ -211,12 +210,31 @@ class Selector:
         Parameters
         ----------
         others : the columns that may explain it; of equally good columns, the first are preferred
-        start : the best condition by grids
-        most : the number of columns up to which all conditions were examined by grids
-        deviations : the noise level, in standard deviations
+        starts : conditions to start from, by grids
+        level : the number of columns up to which all conditions were examined by grids, and the
+            noise level in standard deviations
         n_compared : the number of columns that are compared in each step
         """
         examined: dict[Columns, Found] = {}
+        for start in dict.fromkeys(starts):
+            yield from self._grow(target, others, start, level, n_compared, examined)
+        return self._worthwhile(target, examined, *level)
+
+    def _grow(
+        self,
+        target: int,
+        others: Columns,
+        start: Columns,
+        level: tuple[int, float],
+        n_compared: int,
+        examined: dict[Columns, Found],
+    ) -> Generator[list[Probe], list[Found], None]:
+        """Add columns to a condition while this helps, then drop those that are not needed.
+
+        All conditions that are examined are added to ``examined``. The other parameters are those
+        of `select`.
+        """
+        most, deviations = level
         current = self.best_stored(target, start, most, deviations)
 
         def note(columns: Columns, found: Found) -> Strength:
@@ -242,14 +260,13 @@ class Selector:
             if not best.is_worth_more_than(current):
                 break
             current = best
-        while len(current.columns) > most + 1:
+        while len(current.columns) > max(len(start), 2):
             smaller = [tuple(c for c in current.columns if c != out) for out in current.columns]
             results = yield [Probe(target, each) for each in smaller]
             best = max(map(note, smaller, results), key=_value)
             if current.is_worth_more_than(best):
                 break
             current = best
-        return self._worthwhile(target, examined, most, deviations)
 
     def _worthwhile(
         self, target: int, examined: dict[Columns, Found], most: int, deviations: float

@@ -131,17 +131,20 @@ class SetScorer(Scorer):
         selections = []
         n_compared = MAX_COMPARED if self.target < 0 else MAX_COMPARED_FOR_ONE
         for at, columns in enumerate(sets):
-            most, deviations = self.level(columns)
+            most, deviations = level = self.level(columns)
             ordered = by_content(self.prepared, columns)
+            # The best condition of few columns may lead further than a better one of three.
+            sizes = (most,) if self.target < 0 else range(1, most + 1)
             for target in columns if self.target < 0 else (self.target,):
                 others = tuple(column for column in ordered if column != target)
-                start = self.selector.best_stored(target, others, most, deviations)
-                if len(others) > 1 and start.bound > 0.0:
+                best = [
+                    self.selector.best_stored(target, others, size, deviations) for size in sizes
+                ]
+                starts = [each.columns for each in best if each.bound > 0.0]
+                if len(others) > 1 and starts:
                     places.append((at, target))
                     selections.append(
-                        self.selector.select(
-                            target, others, start.columns, most, deviations, n_compared
-                        )
+                        self.selector.select(target, others, starts, level, n_compared)
                     )
         examined: list[Examined] = [{} for _ in sets]
         results = self.selector.run(selections, run)

@@ -208,10 +208,13 @@ class _Beyond(UDSChance):
 
     @property
     def name(self) -> str:
-        return UDSChance(self.max_given).name
+        return self.plain().name
 
     def _set_scorer(self, prepared: Prepared, target: int) -> SetScorer:
         return SetScorer(prepared, self.max_given, target, self.given)
+
+    def plain(self) -> UDSChance:
+        return UDSChance(self.max_given)
 
     def null_cells(self, prepared: Prepared, target: int) -> Rows:
         return exchange_cells(prepared, target, self.given)
