@@ -90,7 +90,7 @@ def all_products(n_columns):
     ]
 
 
-def terms(n_columns, n_further, most):
+def terms(n_columns, n_further, most, most_factors=3):
     """Return the terms with the largest prior variances, as {factors: variance}.
 
     Products with the same degrees are taken together, until the next ones are too many. Functions
@@ -98,6 +98,8 @@ def terms(n_columns, n_further, most):
     """
     by_degrees = {}
     for factors in all_products(n_columns):
+        if len(factors) > most_factors:
+            continue
         degrees = tuple(sorted(degree for _, degree in factors))
         by_degrees.setdefault(degrees, []).append(factors)
     for degree in range(1, MOST_DEGREE + 1):
@@ -112,12 +114,12 @@ def terms(n_columns, n_further, most):
     return chosen
 
 
-def design(columns, further, n_rows):
+def design(columns, further, n_rows, most_factors=3):
     """Return the terms, each a list with one value per row, scaled by their prior deviations."""
     every = [*columns, *further]
     found = []
     for factors, variance in terms(
-        len(columns), len(further), min(MOST_TERMS, n_rows // 3)
+        len(columns), len(further), min(MOST_TERMS, n_rows // 3), most_factors
     ).items():
         functions = [function(every[column], degree) for column, degree in factors]
         found.append(
@@ -175,7 +177,17 @@ class Ridge(NamedTuple):
         return square / (1 - freedom / len(column)) ** 2
 
     def penalty(self, column):
-        """Return a tenth of the best penalty, or None if the mean predicts best.
+        """Return a tenth of the best penalty, or None if the mean predicts best."""
+        best = self.least_error(column)[1]
+        if best is None:
+            return None
+        smaller = best / 10
+        while self.freedom(smaller) - 1 > len(column) / 2:
+            smaller *= 2
+        return smaller
+
+    def least_error(self, column):
+        """Return the least prediction error of all penalties, and the best penalty.
 
         The degrees of freedom are at most half of the rows.
         """
@@ -186,13 +198,9 @@ class Ridge(NamedTuple):
             penalty = LARGEST_PENALTY * factor**step
             freedoms[penalty] = self.freedom(penalty)
         possible = {each: freedom for each, freedom in freedoms.items() if freedom <= n / 2}
-        best = min(possible, key=lambda each: self.error(column, each, freedoms[each]))
-        if best is None:
-            return None
-        smaller = best / 10
-        while self.freedom(smaller) - 1 > n / 2:
-            smaller *= 2
-        return smaller
+        errors = {each: self.error(column, each, freedoms[each]) for each in possible}
+        best = min(errors, key=lambda each: errors[each])
+        return errors[best], best
 
     def fitted(self, column):
         residuals = self.residuals(column, self.penalty(column))
@@ -234,23 +242,33 @@ class Adjusted(NamedTuple):
         return rounded(self.ridge.residuals(moved, self.penalty))
 
 
+def best_ridge(given, further, column):
+    """Return the regression with products, or without if its error is 5 % smaller."""
+    n = len(column)
+    ridge = Ridge(design(given, further, n), [1.0] * n)
+    if len(given) > 1:
+        without = Ridge(design(given, further, n, most_factors=1), [1.0] * n)
+        if without.least_error(column)[0] < 0.95 * ridge.least_error(column)[0]:
+            return without
+    return ridge
+
+
 def adjust(columns, given):
     """Return columns without missing cells, and their residuals given columns that vary."""
-    n = len(columns[0])
     scores = [normal_scores(column) for column in columns]
-    found = design(given, [], n)
+    further = []
     if len(given) > 1:
-        predictions = [rounded(Ridge(found, [1.0] * n).fitted(each)) for each in scores]
-        found = design(given, [each for each in predictions if len(set(each)) > 1], n)
-    plain = Ridge(found, [1.0] * n)
+        predictions = [rounded(best_ridge(given, [], each).fitted(each)) for each in scores]
+        further = [each for each in predictions if len(set(each)) > 1]
     adjusted = []
     for column, values in zip(columns, scores, strict=True):
-        left = plain.residuals(values, plain.penalty(values))
-        ridge = plain
+        ridge = best_ridge(given, further, values)
+        left = ridge.residuals(values, ridge.penalty(values))
         if not is_tied(column):
             offset = 0.1 * np.mean(np.abs(left)) + 1e-300
-            spread = np.exp(plain.fitted([math.log(abs(r) + offset) for r in left]))
-            ridge = Ridge(found, (spread / spread.mean()).tolist())
+            logs = [math.log(abs(r) + offset) for r in left]
+            spread = np.exp(best_ridge(given, further, logs).fitted(logs))
+            ridge = Ridge(ridge.design, (spread / spread.mean()).tolist())
         penalty = ridge.penalty(values)
         residuals = ridge.residuals(values, penalty)
         fitted = [y - r * s for y, r, s in zip(values, residuals, ridge.spread, strict=True)]

@@ -42,6 +42,8 @@ UNDERSMOOTHING = 0.1
 MAX_FREEDOM = 0.5
 # The spread is the mean of log(|residual| + this fraction of its mean).
 SPREAD_OFFSET = 0.1
+# Products are left out if the prediction error is less than this fraction without them.
+CLEARLY_BETTER = 0.95
 TINY = 1e-300
 # Residuals are rounded, because equal values must stay equal.
 DECIMALS = 9
@@ -112,7 +114,9 @@ class Term(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def terms(n_columns: int, n_further: int, maximum: int) -> tuple[Term, ...]:
+def terms(
+    n_columns: int, n_further: int, maximum: int, max_factors: int = MAX_FACTORS
+) -> tuple[Term, ...]:
     """Return the terms with the largest prior variances.
 
     Terms with the same degrees are used together or not at all, so that the order of the columns
@@ -123,10 +127,13 @@ def terms(n_columns: int, n_further: int, maximum: int) -> tuple[Term, ...]:
     n_columns : the number of columns
     n_further : the number of further columns, whose functions are not multiplied by others
     maximum : the largest number of terms
+    max_factors : the largest number of factors of a term
     """
     per_factor = min(PER_FACTOR, 1.0 / max(n_columns, 1))
     found: list[Term] = []
     for degrees in _degrees(per_factor):
+        if len(degrees) > max_factors:
+            continue
         variance = per_factor ** (len(degrees) - 1) * math.prod(degrees) ** -ROUGHNESS
         ways = math.perm(n_columns, len(degrees))
         for degree in set(degrees):
@@ -159,7 +166,12 @@ def _degrees(per_factor: float) -> list[tuple[int, ...]]:
     return sorted(found, key=order)
 
 
-def design_of(columns: Sequence[Ranked], further: Sequence[Ranked], n_rows: int) -> Floats:
+def design_of(
+    columns: Sequence[Ranked],
+    further: Sequence[Ranked],
+    n_rows: int,
+    max_factors: int = MAX_FACTORS,
+) -> Floats:
     """Return the terms of the columns, one per line, scaled by their prior deviations.
 
     The function of degree 1 is the normal score. The function of degree d > 1 is a cosine with d
@@ -181,7 +193,7 @@ def design_of(columns: Sequence[Ranked], further: Sequence[Ranked], n_rows: int)
     maximum = min(MAX_FUNCTIONS, int(MAX_FRACTION * n_rows))
     lines = [
         math.sqrt(term.variance) * math.prod(function(*each) for each in term.factors)
-        for term in terms(len(columns), len(further), maximum)
+        for term in terms(len(columns), len(further), maximum, max_factors)
     ]
     return np.array(lines).reshape(len(lines), n_rows)
 
@@ -222,7 +234,11 @@ class Regression:
         return values - np.multiply.outer(values @ self.intercept, self.intercept)
 
     def penalty(self, column: Floats) -> float | None:
-        """Return the penalty for a column; None if the mean predicts it best.
+        """Return the penalty for a column; None if the mean predicts it best."""
+        return self.best_fit(column)[1]
+
+    def best_fit(self, column: Floats) -> tuple[float, float | None]:
+        """Return the least prediction error of a column, and the penalty to use.
 
         The prediction error is estimated by generalised cross-validation (Golub, Heath and Wahba
         1979).
@@ -240,7 +256,7 @@ class Regression:
             error = (square - float(moments**2 @ weights)) / (1.0 - freedom / n) ** 2
             if error < best:
                 best, penalty = error, each
-        return None if penalty is None else self._undersmoothed(penalty, n)
+        return best, None if penalty is None else self._undersmoothed(penalty, n)
 
     def _undersmoothed(self, penalty: float, n_rows: int) -> float:
         """Return a smaller penalty that leaves enough degrees of freedom."""
@@ -312,26 +328,44 @@ def adjust(columns: Sequence[Ranked], given: Sequence[Ranked]) -> list[Adjusted]
     second one: a function of a sum, for example, is hard to represent by products.
     """
     n_rows = columns[0].codes.size
-    equal = np.ones(n_rows)
     scores = [column.scores() for column in columns]
-    design = design_of(given, [], n_rows)
-    plain = Regression(design, equal)
+    designs = _designs(given, [], n_rows)
     if len(given) > 1:
-        fitted = [ranked(np.round(plain.fitted(each), DECIMALS)) for each in scores]
-        design = design_of(given, [each for each in fitted if each.varies], n_rows)
-        plain = Regression(design, equal)
+        plain = _equally_spread(designs)
+        fitted = [plain[_choose(plain, each)].fitted(each) for each in scores]
+        further = [ranked(np.round(each, DECIMALS)) for each in fitted]
+        designs = _designs(given, [each for each in further if each.varies], n_rows)
+    plain = _equally_spread(designs)
     adjusted = []
     for column, values in zip(columns, scores, strict=True):
-        regression = plain
-        residuals = plain.residuals(values, plain.penalty(values))
+        chosen = _choose(plain, values)
+        regression = plain[chosen]
+        residuals = regression.residuals(values, regression.penalty(values))
         unexplained = float(residuals.std())
         if not column.tied:
             sizes = np.abs(residuals)
-            spread = np.exp(plain.fitted(np.log(sizes + SPREAD_OFFSET * sizes.mean() + TINY)))
-            regression = Regression(design, spread / spread.mean())
+            logs = np.log(sizes + SPREAD_OFFSET * sizes.mean() + TINY)
+            spread = np.exp(plain[_choose(plain, logs)].fitted(logs))
+            regression = Regression(designs[chosen], spread / spread.mean())
         penalty = regression.penalty(values)
         residuals = regression.residuals(values, penalty)
         predicted = np.round(values - residuals * regression.spread, DECIMALS)
         found = np.round(residuals, DECIMALS)
         adjusted.append(Adjusted(column, regression, penalty, found, predicted, unexplained))
     return adjusted
+
+
+def _designs(given: Sequence[Ranked], further: Sequence[Ranked], n_rows: int) -> list[Floats]:
+    """Return a design with products and, of several columns, one without."""
+    factors = (MAX_FACTORS, 1) if len(given) > 1 else (MAX_FACTORS,)
+    return [design_of(given, further, n_rows, each) for each in factors]
+
+
+def _equally_spread(designs: Sequence[Floats]) -> list[Regression]:
+    return [Regression(design, np.ones(design.shape[1])) for design in designs]
+
+
+def _choose(regressions: Sequence[Regression], column: Floats) -> int:
+    """Return the number of the regression: the one without products if it is clearly better."""
+    errors = [regression.best_fit(column)[0] for regression in regressions]
+    return len(errors) - 1 if errors[-1] < CLEARLY_BETTER * errors[0] else 0
