@@ -167,6 +167,13 @@ def test_a_heat_map_contains_every_pair_twice(found, table):
     assert "uds-chance of all pairs" in json.dumps(chart)
 
 
+def test_a_heat_map_of_noise_is_dark():
+    noise = np.random.default_rng(0).normal(size=(1000, 4))
+    chart = specification(covary.search(noise, max_size=2).plot.heatmap())
+    assert max(cell["score"] for cell in rows_of(chart, chart)) < 0.02
+    assert chart["layer"][0]["encoding"]["color"]["scale"]["domain"] == [0, 0.05]
+
+
 def test_a_heat_map_ignores_given_columns(table):
     given, target = table.columns[:2]
     chart = specification(covary.search(table, target=target, given=[given]).plot.heatmap())

@@ -167,3 +167,13 @@ def test_a_search_says_why_nothing_can_be_tested():
     table[:, 3] = table[:, 2] ** 3
     with pytest.warns(CovaryWarning, match="nothing to test, .* determine the target"):
         covary.search(table, target=3, given=[2], permutations=19)
+
+
+def test_missing_cells_are_counted_in_the_rows_that_have_the_target():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    table = np.column_stack([x, x + 0.1 * rng.normal(size=200)])
+    table[:30] = np.nan  # both columns
+    table[30:40, 0] = np.nan
+    (step,) = covary.explain(table, target=1).steps
+    assert (step.by, step.missing, step.rows) == (("x0",), 10, 170)

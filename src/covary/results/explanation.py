@@ -35,7 +35,8 @@ class Step:
         the last. With `covary.UDS`, where the last column in ``given`` was cut. Otherwise a few
         cut points that say most about the target.
     missing : int
-        The number of missing cells of these columns. Missing cells form a bin of their own.
+        The number of missing cells of these columns, in the rows in which the target is present.
+        Missing cells form a bin of their own.
     rows : int
         The number of rows in which the target is present.
     alone : tuple of float

@@ -75,7 +75,7 @@ class ScoredSet(NamedTuple):
             alone=tuple(alone[column] for column in by),
             adds=tuple(self._added(target, column, by, best.estimate) for column in by),
             cuts={names[c]: best_cuts(prepared, target, c, [o for o in by if o != c]) for c in by},
-            missing=sum(int(prepared.n_rows - prepared.n_present[column]) for column in by),
+            missing=sum(_n_missing(prepared, column, target) for column in by),
             rows=int(prepared.n_present[target]),
         )
 
@@ -106,3 +106,9 @@ def _bins_of_best_grid(prepared: Prepared, column: int, target: int) -> int:
     families = prepared.derived(Grids).families
     n_bins = np.concatenate([family.n_bins[column] for family in families])
     return int(n_bins[best[0]]) - int(prepared.has_missing(column))
+
+
+def _n_missing(prepared: Prepared, column: int, target: int) -> int:
+    """Return the number of missing cells of a column in the rows that have the target."""
+    rows = prepared.orders[target, : prepared.n_present[target]]
+    return int(np.isnan(prepared.by_row(column)[rows]).sum())

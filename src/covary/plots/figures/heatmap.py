@@ -12,6 +12,8 @@ CELL = 22
 MAX_WIDTH = 840
 CELL_WITH_NUMBER = 34
 MAX_COLUMNS_WITH_NUMBERS = 14
+# The colour scale does not end below this score.
+LEAST_SCALE_END = 0.05
 
 
 def heatmap(names: Sequence[object], scores: Floats, measure: str, n_columns: int) -> Spec:
@@ -42,7 +44,8 @@ def heatmap(names: Sequence[object], scores: Floats, measure: str, n_columns: in
         {"field": "score", "type": "quantitative", "title": measure, "format": ".4f"},
     ]
     highest = max((cell["score"] for cell in cells), default=0.0)  # type: ignore[type-var]
-    shade = {"scheme": "viridis", "domain": [0, highest if highest > 0 else 1], "clamp": True}  # type: ignore[operator]
+    end = max(highest, LEAST_SCALE_END)  # type: ignore[call-overload]
+    shade = {"scheme": "viridis", "domain": [0, end], "clamp": True}
     color = {"field": "score", "type": "quantitative", "title": measure, "scale": shade}
     layers: list[Spec] = [{"mark": {"type": "rect"}, "encoding": {"color": color}}]
     with_numbers = len(labels) <= MAX_COLUMNS_WITH_NUMBERS
