@@ -501,8 +501,10 @@ def increment_pvalue(first, then, observed, pvalues):
 def roles(pair, columns, given, values):
     """Return tested column, target and given columns of a pair: the target has more values.
 
-    If both have equally many values, it is the latter column.
+    If both have equally many values, it is the column that separates the others of the set best.
     """
     numbers = {c: len({x for x in values[c] if not is_missing(x)}) for c in pair}
-    tested, target = sorted(pair, key=lambda c: (numbers[c], c))
+    every = [*columns, *given]
+    separations = naive_chance.separations([values[c] for c in every])
+    tested, target = sorted(pair, key=lambda c: (numbers[c], separations[every.index(c)]))
     return tested, target, tuple(sorted({*columns, *given} - {tested, target}))

@@ -1233,7 +1233,7 @@ def test_a_result_as_text_and_as_a_dictionary(table):
     assert json.loads(json.dumps(document)) == document
     assert set(document) == {
         "columns", "target", "score", "statistic", "pvalue", "permutations", "exact", "measure",
-        "rows", "seed", "level", "given", "sampled",
+        "rows", "seed", "level", "given", "tested",
     }  # fmt: skip
     assert json.loads(result.to_json()) == document
     assert document["columns"] == ["x0", "x1"]
