@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from covary import errors
-from covary.engines import Engine, Session, find_engine
+from covary.engines import Engine, Session, find_engine, run_here
 from covary.measures import find_measure
 from covary.runs import RunFile
 from covary.searching.options import TEST_OPTIONS, SearchOptions
 from covary.searching.plan import SearchPlan, plan_search
 from covary.searching.run import Search
 from covary.searching.strategies import find_strategy
+from covary.significance.permutation import evidence_observed
 from covary.table import read_table
 
 # Parameters that strategies did not have in the first release, with the values that they had in
@@ -58,16 +59,30 @@ class _NotStoredError(Exception):
 
 
 class _NoEngine(Engine):
-    """An engine that computes nothing, so that only stored results are used."""
+    """An engine that computes almost nothing, so that only stored results are used.
+
+    The evidence of the sets is computed, because it takes little time and is not stored before
+    the search ends.
+    """
 
     @contextmanager
     def session(self, shared: Any) -> Iterator[Session]:
-        yield _NoSession(1)
+        yield _NoSession(shared)
 
 
 class _NoSession(Session):
+    def __init__(self, shared: Any) -> None:
+        super().__init__(1)
+        self.shared = shared
+
     def submit(self, task: Any, items: Any) -> Any:
         raise _NotStoredError
+
+    def run(self, task: Any, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        if task is evidence_observed:
+            yield from run_here(self.shared)(task, items)
+        else:
+            yield from super().run(task, items)
 
 
 def _find_table(path: str | os.PathLike[str], table: Any) -> str | os.PathLike[str]:

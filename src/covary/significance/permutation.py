@@ -43,10 +43,12 @@ class PermutationTest(NamedTuple):
         on_progress : called with the number of sets done and the number of all
         """
         evidence = np.empty(len(self.sets))
+        done = 0
         for start, found in run(evidence_observed, range(len(self.sets))):
             evidence[start : start + len(found)] = found
+            done += len(found)
             if on_progress is not None:
-                on_progress(start + len(found), len(self.sets))
+                on_progress(done, len(self.sets))
         return evidence
 
 
