@@ -11,7 +11,10 @@ from example_tables import tables
 from hypothesis import given, settings
 
 import covary
+from covary.engines import run_here
 from covary.errors import ColumnError, CovaryWarning, ParameterError
+from covary.measures.uds_chance.set_scorer import SetScorer
+from covary.prepare import prepare
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +50,10 @@ def test_fractions_multiply_along_a_chain(people):
     # The noise level depends on the columns of the table, so all calls have the same columns.
     by_given = covary.explain(table, ["weight"], given=["age", "sex"], **options)
     beyond = by_given.score
-    given_only = 1 - (1 - every) / (1 - beyond)
+    prepared = prepare(table)
+    scorer = SetScorer(prepared, None, target=3, given=(0, 1))
+    given_only = scorer.explained_by_given(run_here(prepared))
+    assert 1 - every == pytest.approx((1 - given_only) * (1 - beyond), abs=1e-12)
     assert by_given.steps[0].explained == pytest.approx(every, abs=1e-12)
     assert 0.3 < given_only < every
 

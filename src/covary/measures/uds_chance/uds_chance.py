@@ -216,6 +216,9 @@ class _Beyond(UDSChance):
     def plain(self) -> UDSChance:
         return UDSChance(self.max_given)
 
+    def evidence_needs(self) -> tuple[Need, ...]:
+        return (Need(Places),)
+
     def null_cells(self, prepared: Prepared, target: int) -> Rows:
         return exchange_cells(prepared, target, self.given)
 
