@@ -20,7 +20,7 @@ import naive_evidence
 from naive_chance import is_missing
 from naive_evidence import NOT_AVAILABLE, Standard, inverse_probability
 
-MOST_TERMS = 128
+MOST_TERMS = 256
 MOST_DEGREE = 64
 PER_FACTOR = Fraction(3, 10)
 LARGEST_PENALTY, SMALLEST_PENALTY = 10.0, 10**-6.5
@@ -119,7 +119,7 @@ def design(columns, further, n_rows, most_factors=3):
     every = [*columns, *further]
     found = []
     for factors, variance in terms(
-        len(columns), len(further), min(MOST_TERMS, n_rows // 3), most_factors
+        len(columns), len(further), min(MOST_TERMS, n_rows // 2), most_factors
     ).items():
         functions = [function(every[column], degree) for column, degree in factors]
         found.append(
@@ -177,11 +177,11 @@ class Ridge(NamedTuple):
         return square / (1 - freedom / len(column)) ** 2
 
     def penalty(self, column):
-        """Return a tenth of the best penalty, or None if the mean predicts best."""
+        """Return 3 % of the best penalty, or None if the mean predicts best."""
         best = self.least_error(column)[1]
         if best is None:
             return None
-        smaller = best / 10
+        smaller = best * 3 / 100
         while self.freedom(smaller) - 1 > len(column) / 2:
             smaller *= 2
         return smaller

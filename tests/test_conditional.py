@@ -133,7 +133,7 @@ def test_functions_of_a_column_are_the_naive_ones(column):
 def test_the_functions_of_a_design_have_mean_0_and_their_prior_variance():
     table = np.random.default_rng(0).normal(size=(2000, 2))
     design = residuals.design_of([residuals.ranked(column) for column in table.T], [], 2000)
-    variances = [term.variance for term in residuals.terms(2, 0, 128)]
+    variances = [term.variance for term in residuals.terms(2, 0, 256)]
     assert design.shape == (len(variances), 2000)
     assert np.abs(design.mean(axis=1) / np.sqrt(variances)).max() < 0.1
     assert design.var(axis=1) / variances == pytest.approx(1, abs=0.15)
@@ -170,7 +170,7 @@ def test_residuals_are_the_naive_ones(kind, n_rows, n_given):
 
 
 def test_residuals_of_many_rows_are_the_naive_ones():
-    """All 128 functions are used, and columns oscillate."""
+    """All 200 functions are used, and columns oscillate."""
     rng = np.random.default_rng(0)
     a, b, e = rng.normal(size=(3, 400))
     table = np.column_stack([np.sin(9 * a) * b + 0.1 * (1 + b**2) * e, np.cos(7 * b), a, b])
@@ -178,7 +178,7 @@ def test_residuals_of_many_rows_are_the_naive_ones():
     found = residuals.adjust(ranks[:2], ranks[2:])
     for one, other in zip(found, naive.adjust(listed(table)[:2], listed(table)[2:]), strict=True):
         assert_equal_residuals(one, other)
-    assert len(residuals.design_of(ranks[2:], [], 400)) > 100
+    assert len(residuals.design_of(ranks[2:], [], 400)) > 180
 
 
 def test_residuals_have_hardly_any_location_or_spread_of_the_given_column():

@@ -757,7 +757,7 @@ def test_pvalues_of_pairs_given_the_others_are_the_naive_ones(kind, tied, few_pe
         )
         assert pair.conditional.observed == pytest.approx(observed, rel=1e-5)
         pvalues = [tail_probability(observed, null[:number]) for number in (5, 9, 20)]
-        used = 5 if pvalues[0] > 0.2 else 20 if 1e-4 <= pvalues[1] <= 0.05 else 9
+        used = 5 if pvalues[0] > 0.2 else 20 if 1e-5 <= pvalues[1] <= 0.05 else 9
         assert len(null) == used
         assert found == pytest.approx(tail_probability(observed, null), rel=1e-3)
 
@@ -1547,7 +1547,7 @@ def test_increment_tests_use_a_sample_of_many_rows(monkeypatch):
     rng = np.random.default_rng(3)
     a, b, noise = rng.normal(size=(3, 900))
     table = np.column_stack([noise, a, b, a + b])
-    monkeypatch.setattr(increment_tests, "SAMPLE_ROWS", 300)
+    monkeypatch.setattr(increment_tests, "MAX_ROWS", 300)
     for columns, target in (((1, 2, 3), None), ((1, 2, 3), 3), ((0, 1, 3), 3)):
         tests = IncrementTests(UDSChance(), prepare(table), target, (), 5)
         p = [tests.pvalue(columns) for _ in range(2)]

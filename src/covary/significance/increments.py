@@ -13,13 +13,11 @@ import numpy as np
 
 from covary.array_types import Columns, Floats
 from covary.measures import Measure
+from covary.measures.uds_chance.conditional import MAX_ROWS
 from covary.measures.uds_chance.uds_chance import UDSChance
 from covary.prepare import Prepared
 from covary.seeds import Purpose, random_stream
 from covary.table import Column, Table
-
-# A sample of this many rows is used of larger tables.
-SAMPLE_ROWS = 10_000
 
 
 class IncrementTests(NamedTuple):
@@ -44,13 +42,13 @@ class IncrementTests(NamedTuple):
 
     def precomputed(self) -> IncrementTests:
         """Compute derived data before the tests are sent to workers; return the tests."""
-        if self.prepared.n_rows <= SAMPLE_ROWS:
+        if self.prepared.n_rows <= MAX_ROWS:
             self.prepared.precompute(self.tester.needs())
         return self
 
     def pvalue(self, columns: Columns) -> float:
         """Return the p-value of the hypothesis that the set does not need one of its columns."""
-        if self.prepared.n_rows > SAMPLE_ROWS:
+        if self.prepared.n_rows > MAX_ROWS:
             return self._sampled(columns).pvalue(tuple(range(len(columns))))
         return self.tester.increment_pvalue(
             self.prepared, columns, self.target, self.given, self.seed
@@ -59,11 +57,11 @@ class IncrementTests(NamedTuple):
     def _sampled(self, columns: Columns) -> IncrementTests:
         """Return the tests of some rows of these columns only."""
         rng = random_stream(self.seed, Purpose.INCREMENTS, *columns)
-        rows = np.sort(rng.choice(self.prepared.n_rows, SAMPLE_ROWS, replace=False))
+        rows = np.sort(rng.choice(self.prepared.n_rows, MAX_ROWS, replace=False))
         every = (*columns, *self.given)
         sampled = [Column(self.prepared.names[c], self.prepared.by_row(c)[rows]) for c in every]
         return self._replace(
-            prepared=Prepared(Table(tuple(sampled), SAMPLE_ROWS)),
+            prepared=Prepared(Table(tuple(sampled), MAX_ROWS)),
             target=None if self.target is None else columns.index(self.target),
             given=tuple(range(len(columns), len(every))),
         )

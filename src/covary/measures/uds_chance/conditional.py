@@ -45,7 +45,7 @@ MIN_ROWS = 8
 MIN_ROWS_PER_GIVEN = 12
 # A sample of this many complete rows is used of larger tables. With more rows, what the regression
 # misses would be significant.
-MAX_ROWS = 10_000
+MAX_ROWS = 5_000
 LOG_2 = math.log(2.0)
 
 

@@ -21,8 +21,8 @@ import numpy as np
 from covary.array_types import Floats, Integers
 
 # The number of functions is at most this, and at most this fraction of the rows.
-MAX_FUNCTIONS = 128
-MAX_FRACTION = 1 / 3
+MAX_FUNCTIONS = 256
+MAX_FRACTION = 0.5
 # Functions oscillate up to this many half periods, and products have up to this many factors.
 MAX_DEGREE = 64
 MAX_FACTORS = 3
@@ -38,7 +38,7 @@ PENALTIES = tuple(10.0 ** (1.0 - step / 2.0) for step in range(16))
 # The penalty is this fraction of the one with the least prediction error. A larger penalty leaves
 # more of the given columns in the residuals of both columns; a smaller one costs degrees of
 # freedom only.
-UNDERSMOOTHING = 0.1
+UNDERSMOOTHING = 0.03
 MAX_FREEDOM = 0.5
 # The spread is the mean of log(|residual| + this fraction of its mean).
 SPREAD_OFFSET = 0.1
