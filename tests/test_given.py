@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -62,6 +63,8 @@ def test_the_explanation_names_the_columns(people):
     explanation = covary.explain(people, ["weight"], target="fat", given=["age", "sex"])
     percent = round(100 * explanation.score)
     assert f"weight explains {percent} % of fat beyond age and sex" in str(explanation)
+    assert "age (given) alone" in str(explanation)
+    assert "weight alone" in str(explanation)
     assert explanation.target == "fat"
     assert explanation.given == ("age", "sex")
     assert explanation.order == ("weight", "age", "sex", "fat")
@@ -136,6 +139,13 @@ def test_commands_accept_target_and_given(people, tmp_path, covary_command):
     code, out, _ = covary_command("explain", path, *options)
     words = " ".join(out.split())
     assert f"weight explains {100 * expected:.0f} % of fat beyond age and sex" in words
+    step = covary.explain(path, ["weight"], target="fat", given=["age", "sex"]).steps[0]
+    rows = {line.split()[0]: line.split() for line in out.splitlines() if "0." in line}
+    for column, alone, adds in zip(step.by, step.alone, step.adds, strict=True):
+        assert f"{alone:.4f}" in rows[column]
+        assert f"{adds:.4f}" in rows[column]
+        assert ("(given)" in rows[column]) == (column != "weight")
+    assert f"together, given columns included: {step.explained:.4f} of fat in 1,500 rows" in out
     code, out, _ = covary_command("explain", path, *options, "--json")
     assert json.loads(out)["target"] == "fat"
     code, out, _ = covary_command("search", path, "--target", "fat", "--given", "age", "--json")
@@ -143,6 +153,21 @@ def test_commands_accept_target_and_given(people, tmp_path, covary_command):
     code, _, err = covary_command("score", path, "--given", "age")
     assert code != 0
     assert "given columns need a target" in err
+
+
+def test_a_command_lists_sets_that_score_0_but_are_evident(tmp_path, covary_command):
+    rng = np.random.default_rng(0)
+    z, e, noise, own = rng.normal(size=(4, 400))
+    path = tmp_path / "weak.csv"
+    table = pd.DataFrame({"x": z + e, "y": z + 0.25 * e + own, "z": z, "noise": noise})
+    table.to_csv(path, index=False)
+    options = ("--target", "y", "--given", "z", "--permutations", "199", "--max-size", "2")
+    assert covary.score(table, ["x"], target="y", given=["z"]) < 0.01
+    code, out, _ = covary_command("search", path, *options)
+    assert code == 0
+    listed = re.findall(r"^ *\d+ +[\d.]+ .* (\w+) *$", out, re.MULTILINE)
+    assert listed == ["x"]
+    assert "1 more scores 0, not shown" in out
 
 
 @pytest.mark.parametrize("target", [None, "fat"])

@@ -10,6 +10,8 @@ from covary.cli import options, output
 from covary.formatting import listing, printable
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from covary.results import Explanation
 
 # A line names at most this many explaining columns.
@@ -55,7 +57,7 @@ def command(
 
 
 def print_explanation(explanation: Explanation) -> None:
-    """Print the score, and one line per column with what explains it."""
+    """Print the score, and what explains each column, or the target."""
     from rich.markup import escape
 
     out = output.console()
@@ -66,6 +68,39 @@ def print_explanation(explanation: Explanation) -> None:
         f"[bold]{explanation.measure} = {explanation.score:.4f}[/bold]   "
         f"({len(explanation.order)} columns, {explanation.rows:,} rows; {escape(about)})"
     )
+    if explanation.target is not None and len(explanation.steps[0].alone) > 1:
+        _print_target(out, explanation)
+    else:
+        _print_steps(out, explanation)
+
+
+def _print_target(out: Console, explanation: Explanation) -> None:
+    """Print one line for each of several columns that explain the target."""
+    (step,) = explanation.steps
+    columns = output.table("column", "#alone", "", "#adds", "")
+    order = sorted(range(len(step.by)), key=lambda at: -step.adds[at])
+    for at in order:
+        columns.add_row(
+            output.cell(step.by[at] + (" (given)" if step.by[at] in explanation.given else "")),
+            f"{step.alone[at]:.4f}",
+            output.bar(step.alone[at]),
+            f"{step.adds[at]:.4f}",
+            output.bar(step.adds[at]),
+        )
+    out.print(columns)
+    together = "together" + (", given columns included" if explanation.given else "")
+    missing = f", with {step.missing:,} missing cells as a bin of their own" * bool(step.missing)
+    for line in (
+        f"{together}: {step.explained:.4f} of {printable(step.target)} "
+        f"in {step.rows:,} rows{missing}",
+        "alone: what the column explains if nothing else is known",
+        "adds: what it explains beyond all others, as a fraction of what these leave unexplained",
+    ):
+        out.print(output.cell(line), style="dim")
+
+
+def _print_steps(out: Console, explanation: Explanation) -> None:
+    """Print one line per column with what explains it."""
     steps = output.table("column", "#explained", "#rows", "by", "how")
     for step in explanation.steps:
         by = listing(step.by) if step.by else "-"

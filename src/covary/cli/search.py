@@ -12,7 +12,7 @@ from covary.cli.output import INTERRUPTED
 from covary.formatting import printable, short_number
 
 if TYPE_CHECKING:
-    from covary.results import SearchResult
+    from covary.results import SearchResult, Subspace
     from covary.searching.run import Search
 
 # Narrower terminals have no room for bars beside p-values.
@@ -156,10 +156,10 @@ def _write_report(
 
 
 def print_result(result: SearchResult) -> None:
-    """Print the sets, best first; only the number of those that score 0."""
+    """Print the sets, best first; only the number of those without score and evidence."""
     out = output.console()
     out.print(output.cell(result.summary()))
-    listed = [subspace for subspace in result if subspace.score > 0]
+    listed = [subspace for subspace in result if subspace.score > 0 or _evident(subspace, result)]
     if result.scored == 0:
         out.print("No set was scored.")
         return
@@ -196,8 +196,15 @@ def print_result(result: SearchResult) -> None:
     out.print(listing)
     for line in result.explained():
         out.print(output.cell(line), style="dim")
-    rest = [subspace.score for subspace in result if subspace.score <= 0]
+    rest = [subspace.score for subspace in result if subspace not in listed]
     if rest:
         verb = "score" if len(rest) > 1 else "scores"
         zero = "0" if min(rest) == 0 else "0 or less"
         out.print(f"{len(rest):,} more {verb} {zero}, not shown.")
+
+
+def _evident(subspace: Subspace, result: SearchResult) -> bool:
+    """Return whether the p-value is small, after a Bonferroni correction for all listed sets."""
+    from covary.significance.stopping import LEVEL
+
+    return subspace.pvalue is not None and subspace.pvalue * len(result) <= LEVEL

@@ -127,7 +127,8 @@ class Explanation:
 
     def __str__(self) -> str:
         heading = f"{self.measure} = {self.score:.4f} {self.summary()}"
-        return "\n  ".join([heading, *map(str, self.steps)])
+        marked = self.relabelled({name: f"{name} (given)" for name in self.given})
+        return "\n  ".join([heading, *map(str, marked.steps)])
 
     def summary(self) -> str:
         """Return what the score is about."""

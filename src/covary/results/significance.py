@@ -52,7 +52,7 @@ class TestResult:
         The level at which the test stopped early; None if it did not.
     tested : int or None
         The number of rows that were tested. With given columns, rows with missing cells are left
-        out, and a random sample of 10,000 rows is tested if there are more.
+        out, and a random sample of 5,000 rows is tested if there are more.
     """
 
     __test__: ClassVar[bool] = False  # not a test class of pytest
