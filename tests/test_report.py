@@ -149,6 +149,32 @@ def test_a_search_with_a_target_says_what_explains_it(table, tmp_path):
         assert cell["score"] == round(scores.loc[cell["row"], cell["column"]], 4)
 
 
+def test_a_page_shows_what_several_columns_add_and_which_are_given(tmp_path):
+    rng = np.random.default_rng(0)
+    known, a, b, noise = rng.normal(size=(4, 500))
+    table = pd.DataFrame({"a": a, "b": b, "<known>": known, "sum": known + a + b + noise / 5})
+    found = covary.search(table, target="sum", given=["<known>"])
+    assert found[0].columns == ("a", "b", "sum")
+    path = tmp_path / "out.html"
+    found.report(path)
+    text = path.read_text(encoding="utf-8")
+    first = re.search(r'<table class="contributions">(.*?)</table>', text, re.DOTALL).group(1)
+    shown = re.findall(r'<td class="names">(.*?)</td>.*?(\d+)%</td>.*?(\d+)%</td>', first)
+    explanation = covary.explain(table, ["a", "b"], target="sum", given=["<known>"])
+    step = explanation.steps[0]
+    by_label = {
+        "&lt;known&gt; (given)" if name == "<known>" else name: (
+            f"{100 * alone:.0f}",
+            f"{100 * adds:.0f}",
+        )
+        for name, alone, adds in zip(step.by, step.alone, step.adds, strict=True)
+    }
+    assert {label: shares for label, *shares in shown} == {k: list(v) for k, v in by_label.items()}
+    assert [int(adds) for *_, adds in shown] == sorted((int(x[2]) for x in shown), reverse=True)
+    panels = figures_of(text)["set1"]["concat"]
+    assert len(panels) == 6  # all pairs of four columns
+
+
 @pytest.mark.parametrize("measure", ["mac", "pearson"])
 def test_measures_that_do_not_explain_have_a_page(table, tmp_path, measure):
     path = tmp_path / "out.html"

@@ -68,7 +68,7 @@ def print_explanation(explanation: Explanation) -> None:
         f"[bold]{explanation.measure} = {explanation.score:.4f}[/bold]   "
         f"({len(explanation.order)} columns, {explanation.rows:,} rows; {escape(about)})"
     )
-    if explanation.target is not None and len(explanation.steps[0].alone) > 1:
+    if explanation.target is not None and explanation.steps[0].contributions():
         _print_target(out, explanation)
     else:
         _print_steps(out, explanation)
@@ -78,21 +78,15 @@ def _print_target(out: Console, explanation: Explanation) -> None:
     """Print one line for each of several columns that explain the target."""
     (step,) = explanation.steps
     columns = output.table("column", "#alone", "", "#adds", "")
-    order = sorted(range(len(step.by)), key=lambda at: -step.adds[at])
-    for at in order:
-        columns.add_row(
-            output.cell(step.by[at] + (" (given)" if step.by[at] in explanation.given else "")),
-            f"{step.alone[at]:.4f}",
-            output.bar(step.alone[at]),
-            f"{step.adds[at]:.4f}",
-            output.bar(step.adds[at]),
-        )
+    for name, alone, adds in step.contributions():
+        label = f"{name} (given)" if name in explanation.given else name
+        fractions = (f"{alone:.4f}", output.bar(alone), f"{adds:.4f}", output.bar(adds))
+        columns.add_row(output.cell(label), *fractions)
     out.print(columns)
     together = "together" + (", given columns included" if explanation.given else "")
-    missing = f", with {step.missing:,} missing cells as a bin of their own" * bool(step.missing)
+    explained = f"{step.explained:.4f} of {printable(step.target)} in {step.rows:,} rows"
     for line in (
-        f"{together}: {step.explained:.4f} of {printable(step.target)} "
-        f"in {step.rows:,} rows{missing}",
+        f"{together}: {'; '.join([explained, *step.note_on_missing()])}",
         "alone: what the column explains if nothing else is known",
         "adds: what it explains beyond all others, as a fraction of what these leave unexplained",
     ):

@@ -50,12 +50,14 @@ class FigureSource:
         return self._explanations[key]
 
     def order(self, columns: Sequence[int]) -> list[int]:
-        """Return the columns of a set in the order of its explanation, if the measure has one."""
+        """Return the columns of a set in the order of its explanation, if the measure has one.
+
+        Given columns are included.
+        """
         record = self.record
         explanation = self.explanation(columns)
         if explanation is not None:
-            order = [record.prepared.names.index(name) for name in explanation.order]
-            return [column for column in order if column in columns]
+            return [record.prepared.names.index(name) for name in explanation.order]
         return record.measure.order_set(record.prepared, columns) or list(columns)
 
     def fit(self, one: int, other: int) -> Fit | None:

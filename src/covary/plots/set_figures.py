@@ -171,7 +171,7 @@ class SetFigures:
         return "; ".join([*notes, *self._note_on_columns()])
 
     def _note_on_columns(self) -> list[str]:
-        n_columns = len(self.columns)
+        n_columns = len(self.source.order(self.columns))
         if n_columns <= len(self.order):
             return []
         return [f"{len(self.order)} of {n_columns} columns are drawn"]

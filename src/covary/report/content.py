@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from covary.array_types import OnStage
@@ -11,6 +12,7 @@ from covary.plots.figures.style import Spec, shown_label
 from covary.plots.search_figures import SearchFigures
 from covary.plots.set_figures import SetFigures
 from covary.report.findings import (
+    Contribution,
     ExplainedColumn,
     Finding,
     joined_labels,
@@ -18,7 +20,7 @@ from covary.report.findings import (
     significance_note,
 )
 from covary.report.settings import Setting, list_settings
-from covary.results import ADDS_NOTHING, SearchResult, Subspace
+from covary.results import ADDS_NOTHING, SearchResult, Step, Subspace
 from covary.searching.progress import of_stage
 
 MAX_CARDS = 100
@@ -221,14 +223,13 @@ def _explained_columns(
         if not 0.0 < subspace.score <= 1.0:
             return []
         target = shown_label(result.target)
-        if given := result.parameters.get("given"):
+        given = result.parameters.get("given") or ()
+        if given:
             target += f" beyond {joined_labels(given)}"
         steps = set_figures.steps(coarse=not with_rows)
-        details = steps[0].details() if len(steps) == 1 else ""
+        how = _contributions_and_details(steps[0], given) if len(steps) == 1 else ((), "")
         return [
-            ExplainedColumn(
-                target, joined_labels(others), len(others) > 1, subspace.score, details
-            )
+            ExplainedColumn(target, joined_labels(others), len(others) > 1, subspace.score, *how)
         ]
     return [
         ExplainedColumn(
@@ -236,8 +237,21 @@ def _explained_columns(
             joined_labels(step.by),
             len(step.by) > 1,
             step.explained,
-            step.details(),
+            *_contributions_and_details(step),
             set_figures.rows_without_explanation(step),
         )
         for step in set_figures.steps(coarse=not with_rows)
     ]
+
+
+def _contributions_and_details(
+    step: Step, given: Sequence[Any] = ()
+) -> tuple[tuple[Contribution, ...], str]:
+    """Return the contributions of several explaining columns, and other details as text."""
+    names = {str(name) for name in given}
+    contributions = tuple(
+        Contribution(shown_label(name) + (" (given)" if name in names else ""), alone, adds)
+        for name, alone, adds in step.contributions()
+    )
+    details = "; ".join(step.note_on_missing()) if contributions else step.details()
+    return contributions, details

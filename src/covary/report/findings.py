@@ -13,6 +13,14 @@ from covary.significance.stopping import LEVEL
 MAX_FINDINGS = 5
 
 
+class Contribution(NamedTuple):
+    """What one of several columns explains alone, and what it adds to the others."""
+
+    column: str
+    alone: float
+    adds: float
+
+
 class ExplainedColumn(NamedTuple):
     """A column that other columns of its set explain.
 
@@ -22,6 +30,7 @@ class ExplainedColumn(NamedTuple):
     by : the explaining columns, as text
     several : whether there are several explaining columns
     fraction : the explained fraction
+    contributions : those of several explaining columns
     details : bins, cuts and other details, as text
     rows_missing : the number of rows without a value of ``by``, if these are most of the rows
     """
@@ -30,6 +39,7 @@ class ExplainedColumn(NamedTuple):
     by: str
     several: bool
     fraction: float
+    contributions: tuple[Contribution, ...]
     details: str
     rows_missing: int = 0
 

@@ -71,16 +71,28 @@ class Step:
 
     def details(self, most: int = MAX_CUTS_SHOWN) -> str:
         """Return bins and cut points, or what each column explains alone and beyond the others."""
-        words = []
-        if len(self.alone) > 1:
-            for column, alone, adds in zip(self.by, self.alone, self.adds, strict=True):
-                words.append(f"{printable(column)} alone {alone:.4f}, adds {adds:.4f}")
-        elif self.alone:
-            words.append(f"{self.bins} bins")
-        if len(self.alone) < 2:
+        words = [
+            f"{printable(column)} alone {alone:.4f}, adds {adds:.4f}"
+            for column, alone, adds in self.contributions()
+        ]
+        if not words:
+            words = [f"{self.bins} bins"] if self.alone else []
             words += self._describe_cuts(most)
-        words += [f"{self.missing} missing cells as a bin"] if self.missing else []
-        return "; ".join(words)
+        return "; ".join([*words, *self.note_on_missing()])
+
+    def contributions(self) -> list[tuple[str, float, float]]:
+        """Return what each of several columns explains alone and adds, the largest first.
+
+        It is empty if there is one column, or if the measure does not compute it.
+        """
+        if len(self.alone) < 2:
+            return []
+        contributions = zip(self.by, self.alone, self.adds, strict=True)
+        return sorted(contributions, key=lambda each: -each[2])
+
+    def note_on_missing(self) -> list[str]:
+        """Return a note on missing cells, if there are any."""
+        return [f"{self.missing:,} missing cells as a bin"] if self.missing else []
 
     def _describe_cuts(self, most: int) -> list[str]:
         words = []
