@@ -488,8 +488,11 @@ def worthwhile(found):
     return kept
 
 
-def examined_conditions(columns, target, others, level):
-    """Return the strengths of the conditions that are examined with balanced cells."""
+def examined_conditions(columns, target, others, level, known_columns=()):
+    """Return the strengths of the conditions that are examined with balanced cells.
+
+    Columns that are known already are a further start.
+    """
     if rank_target(columns[target]).entropy == 0 or len(others) < 2 or level.max_given == 1:
         return []
     known = {c: by_grids(columns, target, c, level.z) for c in conditions(others, level.most)}
@@ -499,8 +502,10 @@ def examined_conditions(columns, target, others, level):
         examined[condition] = by_cells(columns, target, condition, level.z)
         return examined[condition]
 
-    for size in range(1, level.most + 1) if level.one_target else (level.most,):
-        few = [each for each in known.values() if len(each.condition) <= size]
+    sizes = range(1, level.most + 1) if level.one_target else (level.most,)
+    all_starts = [[s for s in known.values() if len(s.condition) <= size] for size in sizes]
+    all_starts += [[s for s in known.values() if set(s.condition) <= set(known_columns)]]
+    for few in all_starts:
         start = max(worthwhile(few), default=NOTHING)
         if start.bound > 0:
             grow(columns, target, others, start, known, level, examined, examine)
@@ -564,6 +569,33 @@ def explained(columns, target, max_given=None, n_candidates=None):
     z = threshold(n_candidates + 1, most_examined(n_candidates, 1, max_given))
     level = Level(z, most_examined(len(others), 1, max_given), max_given, one_target=True)
     return strength(columns, target, others, others, level)
+
+
+def explained_beyond(columns, target, known, max_given=None):
+    """Return what all other columns explain of what the known ones leave unexplained.
+
+    All columns vary. A column that only replaces known ones does not count.
+    """
+    others = [c for c in range(len(columns)) if c != target]
+    z = threshold(len(columns), most_examined(len(others), 1, max_given))
+
+    def best(allowed, within):
+        level = Level(z, most_examined(len(within), 1, max_given), max_given, one_target=True)
+        found = [by_grids(columns, target, c, z) for c in conditions(allowed, level.most)]
+        examined = examined_conditions(columns, target, tuple(within), level, known)
+        found = worthwhile(found) + [s for s in examined if set(s.condition) <= set(allowed)]
+        return max(found, default=NOTHING)
+
+    allowed, current = list(others), best(others, others)
+    while new := set(current.condition) - set(known):
+        without = {c: best([o for o in allowed if o != c], others) for c in new}
+        least = max(without, key=lambda c: without[c])
+        if is_worth(current, without[least]):
+            break
+        allowed.remove(least)
+        current = without[least]
+    before = best(known, known).explained
+    return max(current.explained - before, 0.0) / (1.0 - before) if before < 1.0 else 0.0
 
 
 def level_of(columns, max_given):

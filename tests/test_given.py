@@ -12,6 +12,7 @@ from example_tables import tables
 from hypothesis import given, settings
 
 import covary
+import naive_chance as naive
 from covary.engines import run_here
 from covary.errors import ColumnError, CovaryWarning, ParameterError
 from covary.measures.uds_chance.set_scorer import SetScorer
@@ -57,6 +58,34 @@ def test_fractions_multiply_along_a_chain(people):
     assert 1 - every == pytest.approx((1 - given_only) * (1 - beyond), abs=1e-12)
     assert by_given.steps[0].explained == pytest.approx(every, abs=1e-12)
     assert 0.3 < given_only < every
+
+
+@pytest.mark.parametrize("kind", ["copy", "noisy copy", "sum", "product", "ties"])
+@pytest.mark.parametrize("max_given", [None, 1])
+def test_scores_beyond_given_columns_are_the_naive_ones(kind, max_given):
+    rng = np.random.default_rng(len(kind))
+    z, x, v, e = rng.normal(size=(4, 60))
+    if "copy" in kind:
+        x = z**3 if kind == "copy" else z + 0.1 * x
+    y = {"sum": x + v, "product": z * v}.get(kind, z + v) + 0.2 * e
+    table = np.column_stack([x, v, y, z])
+    table = table.round() if kind == "ties" else table
+    measure = covary.UDSChance(max_given=max_given)
+    found = measure.score(table, [0, 1], target=2, given=[3])
+    expected = naive.explained_beyond(table.T.tolist(), 2, [3], max_given)
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_column_in_the_place_of_a_given_one_is_not_named():
+    rng = np.random.default_rng(0)
+    age, weight, e = rng.normal(size=(3, 1000))
+    table = pd.DataFrame({"months": 12 * age, "weight": weight, "years": age.round(2), "age": age})
+    table["fat"] = age * weight + 0.3 * e
+    explanation = covary.explain(table, target="fat", given=["age"])
+    assert "(weight explains" in str(explanation)
+    assert set(explanation.steps[0].by) == {"age", "weight"}
+    found = covary.search(table, target="fat", given=["age"])
+    assert found[0].columns == ("weight", "fat")
 
 
 def test_the_explanation_names_the_columns(people):

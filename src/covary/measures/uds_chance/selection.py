@@ -63,18 +63,18 @@ class Strength(NamedTuple):
     estimate: float
     columns: Columns = ()
 
+    def value(self) -> tuple[float, float]:
+        """Return what conditions are compared by: the lower bound, then the estimate."""
+        return self.bound, self.estimate
+
     def is_better(self, other: Strength) -> bool:
         """Return whether this condition has the larger lower bound."""
-        return _value(self) > _value(other)
+        return self.value() > other.value()
 
     def is_worth_more_than(self, other: Strength) -> bool:
         """Return whether this condition explains enough more to be worth another column."""
         worth: bool = kernels.uds_chance.strength_table.is_worth_more(self.bound, other.bound)
         return worth
-
-
-def _value(strength: Strength) -> tuple[float, float]:
-    return strength.bound, strength.estimate
 
 
 NOTHING = Strength(0.0, 0.0)
@@ -256,14 +256,14 @@ class Selector:
                 candidates = _most_added(candidates, found.added, deviations)
             larger = [tuple(sorted((*columns, column))) for column in candidates]
             results = yield [Probe(target, each) for each in larger]
-            best = max(map(note, larger, results), key=_value, default=NOTHING)
+            best = max(map(note, larger, results), key=Strength.value, default=NOTHING)
             if not best.is_worth_more_than(current):
                 break
             current = best
         while len(current.columns) > max(len(start), 2):
             smaller = [tuple(c for c in current.columns if c != out) for out in current.columns]
             results = yield [Probe(target, each) for each in smaller]
-            best = max(map(note, smaller, results), key=_value)
+            best = max(map(note, smaller, results), key=Strength.value)
             if current.is_worth_more_than(best):
                 break
             current = best
@@ -277,7 +277,8 @@ class Selector:
             strength = self.strength(target, columns, examined[columns], deviations)
             parts = [tuple(c for c in columns if c != out) for out in columns]
             best = max(
-                (self.best(target, part, most, deviations, kept) for part in parts), key=_value
+                (self.best(target, part, most, deviations, kept) for part in parts),
+                key=Strength.value,
             )
             if strength.is_worth_more_than(best):
                 kept[columns] = examined[columns]

@@ -140,6 +140,8 @@ class SetScorer(Scorer):
                 best = [
                     self.selector.best_stored(target, others, size, deviations) for size in sizes
                 ]
+                if known := [column for column in others if column in self.given]:
+                    best.append(self.selector.best_stored(target, known, most, deviations))
                 starts = [each.columns for each in best if each.bound > 0.0]
                 if len(others) > 1 and starts:
                     places.append((at, target))
@@ -176,11 +178,31 @@ class SetScorer(Scorer):
         return float(score), which[order].tolist()
 
     def best_condition(
-        self, target: int, given: Sequence[int], level: Level, examined: Examined
+        self, target: int, columns: Sequence[int], level: Level, examined: Examined
     ) -> Strength:
-        """Return the best condition of a target within the given columns."""
+        """Return the best condition of a target within these columns.
+
+        A column that only takes the place of a column beyond which the score counts is not used:
+        every other column must be worth more than all conditions without it.
+        """
         found = examined.get(target, {})
-        return self.selector.best(target, given, level.most, level.deviations, found)
+
+        def best_within(columns: Sequence[int]) -> Strength:
+            return self.selector.best(target, columns, level.most, level.deviations, found)
+
+        allowed = list(columns)
+        best = best_within(allowed)
+        while self.given and (new := [c for c in best.columns if c not in self.given]):
+            without = {
+                column: best_within([c for c in allowed if c != column])
+                for column in by_content(self.prepared, new)
+            }
+            needless = max(without, key=lambda column: without[column].value())
+            if best.is_worth_more_than(without[needless]):
+                break
+            best = without[needless]
+            allowed.remove(needless)
+        return best
 
     def _scores(self, sets: ColumnSets, run: RunTasks) -> Floats:
         """Return the scores of sets; all strengths must be in the table."""
@@ -196,10 +218,12 @@ class SetScorer(Scorer):
             np.array([self._deviations(size) for size in range(sets.shape[1] + 1)]),
         )
         scores: Floats = kernels.uds_chance.contributions.score_sets(*arguments)
-        if self.max_given == 1:
-            return scores
-        # Only sets with a condition of at least two columns need balanced cells.
-        which = np.flatnonzero(kernels.uds_chance.contributions.have_conditions(*arguments))
+        which = np.arange(len(sets))
+        if not self.given:
+            if self.max_given == 1:
+                return scores
+            # Only sets with a condition of at least two columns need balanced cells.
+            which = np.flatnonzero(kernels.uds_chance.contributions.have_conditions(*arguments))
         varying = [tuple(self.prepared.varying(columns)) for columns in sets[which].tolist()]
         for at, columns, found in zip(which, varying, self.examine(varying, run), strict=True):
             scores[at] = self._score(columns, found)
