@@ -132,8 +132,8 @@ def test(
 
     The p-value is the probability, under independence, of an evidence statistic at least as large
     as the observed one. Each column is permuted independently, or only the target if there is one.
-    With given columns, the target is permuted among rows that are similar in these, see
-    :doc:`/given`.
+    With given columns, the target is permuted among rows that are similar in these, or for which
+    these predict similar values, see :doc:`/given`.
 
     Without ``level``, the p-value is (1 + number of permutations with at least the observed
     evidence) / (1 + number of permutations). If the values have at most ``permutations`` other

@@ -86,7 +86,7 @@ class TestResult:
 
     def summary(self) -> str:
         """Return score and p-value as one line."""
-        others = ", ".join(printable(name) for name in self.columns if name != self.target)
+        others = self._others()
         if self.target is not None:
             others = f"{printable(self.target)} explained by {others}"
         if self.given:
@@ -102,12 +102,14 @@ class TestResult:
             null, permuted = "if the columns were independent", "each column"
         else:
             target = printable(self.target)
-            others = ", ".join(printable(name) for name in self.columns if name != self.target)
             null, permuted = f"if {target} were independent of the others", target
             if self.given:
                 given = listing(self.given)
-                null = f"if {target} were independent of {others} given {given}"
-                permuted = f"{target} among rows that are similar in {given}"
+                null = f"if {target} were independent of {self._others()} given {given}"
+                similar = f"that are similar in {given}"
+                if len(self.given) > 1:
+                    similar = f"for which {given} predict similar values"
+                permuted = f"{target} among rows {similar}"
         lines = [f"p: probability of evidence at least this large {null}"]
         rows = counted(self.rows, "row")
         if self.tested is not None and self.tested < self.rows:
@@ -122,6 +124,10 @@ class TestResult:
             side = "at most" if self.pvalue <= self.level else "above"
             lines[1] += f"; stopped early because p is {side} {self.level:g}"
         return lines
+
+    def _others(self) -> str:
+        """Return the columns without the target, as text."""
+        return ", ".join(printable(name) for name in self.columns if name != self.target)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields except the null distribution as JSON types."""
