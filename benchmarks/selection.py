@@ -210,7 +210,7 @@ METHODS: dict[str, Selection] = {
     "mutual information": select_by_mutual_information,
     "random forest": select_by_forest,
 }
-TOLD = ("mutual information", "random forest")
+USE_TRUE_NUMBER = ("mutual information", "random forest")
 
 
 # ---------------------------------------------------------------- results
@@ -261,7 +261,7 @@ def measure_quality(problem: Problem, method: str, number: int) -> dict[str, Any
         "method": method,
         "tables": number,
     }
-    if problem.n_true == 0 and method in TOLD:
+    if problem.n_true == 0 and method in USE_TRUE_NUMBER:
         return row | {"exact": "given"}
     missed, wrong, seconds = [], [], []
     for table, true in problem.tables(number):
