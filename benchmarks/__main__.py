@@ -27,6 +27,7 @@ SECTIONS = {
     "permutations": "permutation tests, compared with other libraries",
     "evidence": "power of the evidence statistic, compared with MGC and xi",
     "conditional": "conditional independence tests, compared with hyppo and Spearman",
+    "many_given": "several given columns: false positives and remaining scores",
     "selection": "feature selection, compared with FOCI and scikit-learn",
     "measures": "every measure: power, score of independent columns, time",
     "growth": "growth of time with rows and with columns",
