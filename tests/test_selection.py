@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 
 import covary
 from covary import UDSChance
+from covary.measures.uds_chance import balanced_cells as balanced_cells_module
+from covary.measures.uds_chance.balanced_cells import KeptCells, balanced_cells
+from covary.prepare import prepare
 
 # Functions of three columns a, b, c and of noise, and the explained fractions that must be reached
 # with 1,000 and with 10,000 rows.
@@ -179,3 +183,33 @@ def test_the_result_says_which_sets_were_not_scored():
     assert (size, possible) == (3, 84)
     assert scored < 84
     assert f"not scored: {84 - scored} of 84 sets of 3 columns" in str(some)
+
+
+# ---------------------------------------------------------------- kept cells
+
+
+@pytest.mark.parametrize("moved", [[], [0], [2], [0, 2]])
+def test_kept_cells_are_the_balanced_cells_of_the_table(moved):
+    rng = np.random.default_rng(0)
+    original = prepare(rng.normal(size=(200, 4)))
+    original.derived(KeptCells).over(original, (0, 1))
+    moves = {column: rng.permutation(200).astype(np.uint32) for column in moved}
+    table = original.moved(moves) if moves else original
+    kept = table.derived(KeptCells)
+    for columns in ((0, 1), (1, 3), (0, 1, 2), (0, 1)):
+        found, expected = kept.over(table, columns), balanced_cells(table, columns)
+        for one, other in zip(found, expected, strict=True):
+            assert all(np.array_equal(*arrays) for arrays in zip(one, other, strict=True))
+    assert kept.over(table, (1, 3)) is kept.over(table, (1, 3))
+    of_original = original.derived(KeptCells).over(original, (1, 3))
+    assert kept.over(table, (1, 3)) is of_original, "the cells of columns that did not move"
+
+
+def test_kept_cells_take_limited_memory_and_are_not_sent(monkeypatch):
+    monkeypatch.setattr(balanced_cells_module, "MAX_BYTES", 3 * 100 * 20)
+    table = prepare(np.random.default_rng(0).normal(size=(100, 8)))
+    kept = table.derived(KeptCells)
+    for columns in itertools.combinations(range(8), 2):
+        kept.over(table, columns)
+        assert len(kept._kept) <= 3
+    assert len(pickle.loads(pickle.dumps(kept))._kept) == 0

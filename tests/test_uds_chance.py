@@ -16,7 +16,8 @@ import naive_chance
 from covary import UDSChance, kernels
 from covary.engines.inline import run_here
 from covary.errors import ParameterError
-from covary.measures.uds_chance.evidence_views import balanced_cells, cell_gains
+from covary.measures.uds_chance.balanced_cells import balanced_cells
+from covary.measures.uds_chance.evidence_views import cell_gains
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.midranks import MidRanks, target_arrays
 from covary.measures.uds_chance.places import Places

@@ -5,14 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, types
 
-from covary.kernels.shared.jit import FLOATS, INTEGERS, kernel, subkernel
-from covary.kernels.uds_chance.cells import (
-    PLACES,
-    balanced_cells,
-    group_rows,
-    orders_of_columns,
-    split_cells,
-)
+from covary.kernels.shared.jit import FLOATS, INTEGERS, ROWS, ROWS_2D, kernel, subkernel
+from covary.kernels.uds_chance.cells import PLACES, group_rows, split_cells
 from covary.kernels.uds_chance.gains import NEARLY_ZERO, TARGETS, gains, gains_along
 from covary.kernels.uds_chance.grids import GRIDS
 
@@ -215,46 +209,45 @@ def added_deviations(
 
 
 @kernel(
-    types.Tuple((types.float64[:, ::1], types.int64[::1], types.float64[:, ::1]))(
-        PLACES, INTEGERS, INTEGERS, INTEGERS, TARGETS, NULLS, INTEGERS, float64
-    )
+    types.Tuple(
+        (types.float64[:, ::1], types.float64[::1], types.int64[::1], types.float64[:, ::1])
+    )(ROWS, ROWS_2D, INTEGERS, PLACES, INTEGERS, INTEGERS, TARGETS, NULLS, INTEGERS, float64)
 )
-def explained_in_cells(places, given, candidates, targets, columns, nulls, increments, unit):
-    """Return the same for balanced cells, the number of cells, and what candidates add.
+def explained_in_cells(
+    cells, maps, n_cells, places, candidates, targets, columns, nulls, increments, unit
+):
+    """Return the explained fraction and degrees of freedom of the best level of balanced cells.
+
+    The best level has the largest lower bound. This bound, the number of cells of the level, and
+    what candidates add are also returned.
 
     Parameters
     ----------
-    places : the places of all columns, see `covary.kernels.uds_chance.cells`
-    candidates : other columns, see `added_deviations`
-    given, targets, columns, nulls, increments, unit : as for `explained_along`
+    cells, maps, n_cells : the result of `covary.kernels.uds_chance.cells.balanced_cells`
+    places, candidates : the places of all columns, and other columns, see `added_deviations`
+    targets, columns, nulls, increments, unit : as for `explained_along`
 
     """
     best = np.zeros((targets.size, 2))
     bests = np.full((targets.size, 2), -np.inf)
     n_best = np.zeros(targets.size, np.int64)
-    added = np.zeros((targets.size, candidates.size))
-    orders = orders_of_columns(places, given)
-    for which in range(len(orders)):
-        cells, maps, n_cells = balanced_cells(places, orders[which])
-        if n_cells.size == 0:
-            break
-        gain, expected, freedoms = gains(cells, maps, n_cells, targets, columns, increments, unit)
-        before = bests[:, 0].copy()
-        _improve_best(best, bests, gain, expected, freedoms, targets, nulls, 0)
-        for k in range(targets.size):
-            if bests[k, 0] > before[k]:
-                n_best[k] = n_cells[int64(bests[k, 1])]
-        level = max(n_cells.size - 1 - _SPLIT_LEVEL, 0)
-        split_along = added_deviations(
-            places,
-            candidates,
-            maps[level][cells],
-            n_cells[level],
-            targets,
-            columns,
-            nulls,
-            increments,
-            unit,
-        )
-        added = np.maximum(added, split_along)
-    return best, n_best, added
+    if n_cells.size == 0:
+        return best, bests[:, 0].copy(), n_best, np.zeros((targets.size, candidates.size))
+    gain, expected, freedoms = gains(cells, maps, n_cells, targets, columns, increments, unit)
+    _improve_best(best, bests, gain, expected, freedoms, targets, nulls, 0)
+    for k in range(targets.size):
+        if bests[k, 0] > -np.inf:
+            n_best[k] = n_cells[int64(bests[k, 1])]
+    level = max(n_cells.size - 1 - _SPLIT_LEVEL, 0)
+    added = added_deviations(
+        places,
+        candidates,
+        maps[level][cells],
+        n_cells[level],
+        targets,
+        columns,
+        nulls,
+        increments,
+        unit,
+    )
+    return best, bests[:, 0].copy(), n_best, added

@@ -16,11 +16,10 @@ import numpy as np
 
 from covary.array_types import Floats, Integers, Rows
 from covary.engines.base import stop_if_cancelled
+from covary.measures.uds_chance.balanced_cells import Cells, balanced_cells
 from covary.measures.uds_chance.evidence import CELLS_PER_BLOCK, gains_of_pairs
 from covary.measures.uds_chance.evidence_views import (
-    Cells,
     ViewGains,
-    balanced_cells,
     cell_gains,
     level_evidence,
     log_mean_exp,

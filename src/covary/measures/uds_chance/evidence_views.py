@@ -14,6 +14,7 @@ import numpy as np
 
 from covary import kernels
 from covary.array_types import Booleans, Floats, Integers, Rows
+from covary.measures.uds_chance.balanced_cells import Cells, balanced_cells
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.midranks import (
     FoldedColumns,
@@ -24,10 +25,6 @@ from covary.measures.uds_chance.midranks import (
 )
 from covary.measures.uds_chance.places import Places
 from covary.prepare import Prepared
-
-# The cell of each row in the finest level, the cell in each level of each of these cells, and the
-# number of cells of each level.
-Cells = tuple[Rows, Rows, Integers]
 
 
 class View(NamedTuple):
@@ -250,13 +247,6 @@ def cell_gains(
         *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
     )
     return ViewGains(*found)
-
-
-def balanced_cells(prepared: Prepared, given: Sequence[int]) -> list[Cells]:
-    """Return the balanced cells over columns, for each of the equally good orders of these."""
-    places = prepared.derived(Places).by_row
-    orders = kernels.uds_chance.cells.orders_of_columns(places, np.array(given, np.int64))
-    return [kernels.uds_chance.cells.balanced_cells(places, order) for order in orders]
 
 
 def joint_evidence(

@@ -14,6 +14,7 @@ import numpy as np
 from covary import kernels
 from covary.array_types import Columns
 from covary.engines.base import RunTasks
+from covary.measures.uds_chance.balanced_cells import Cells, KeptCells
 from covary.measures.uds_chance.midranks import MidRanks, target_arrays
 from covary.measures.uds_chance.places import Places
 from covary.measures.uds_chance.strengths import StrengthTable
@@ -84,20 +85,30 @@ Selection = Generator[list[Probe], list[Found], dict[Columns, Found]]
 
 def examine(prepared: Prepared, probes: Sequence[Probe]) -> list[Found]:
     """Return what balanced cells explain, for many conditions: a task."""
-    found = []
-    for target, columns, candidates in probes:
-        best, n_cells, added = kernels.uds_chance.explained.explained_in_cells(
+    kept = prepared.derived(KeptCells)
+    return [_examine(prepared, probe, kept.over(prepared, probe.columns)) for probe in probes]
+
+
+def _examine(prepared: Prepared, probe: Probe, every_cells: Sequence[Cells]) -> Found:
+    """Return what the best of some balanced cells explain, and the most that candidates add."""
+    found, best_bound = Found(0.0, 0.0, 0), -np.inf
+    most_added = np.zeros(len(probe.candidates))
+    for cells in every_cells:
+        best, bounds, n_cells, added = kernels.uds_chance.explained.explained_in_cells(
+            *cells,
             prepared.derived(Places).by_row,
-            np.array(columns, np.int64),
-            np.array(candidates, np.int64),
-            np.array([target], np.int64),
+            np.array(probe.candidates, np.int64),
+            np.array([probe.target], np.int64),
             target_arrays(prepared),
             prepared.derived(MidRanks).null_moments,
             *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
         )
-        explained, freedom = best[0].tolist()
-        found.append(Found(explained, freedom, int(n_cells[0]), tuple(added[0].tolist())))
-    return found
+        most_added = np.maximum(most_added, added[0])
+        if bounds[0] > best_bound:
+            best_bound = bounds[0]
+            explained, freedom = best[0].tolist()
+            found = Found(explained, freedom, int(n_cells[0]))
+    return found._replace(added=tuple(most_added.tolist()))
 
 
 class Selector:
