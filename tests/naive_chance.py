@@ -509,6 +509,8 @@ def examined_conditions(columns, target, others, level, known_columns=()):
         start = max(worthwhile(few), default=NOTHING)
         if start.bound > 0:
             grow(columns, target, others, start, known, level, examined, examine)
+    if known_columns and examined:
+        put_in_place(known_columns, known, level, examined, examine)
     kept = []
     for each in sorted(examined.values(), key=lambda each: len(each.condition)):
         smaller = worthwhile([s for s in known.values() if set(s.condition) < set(each.condition)])
@@ -516,6 +518,28 @@ def examined_conditions(columns, target, others, level, known_columns=()):
         if is_worth(each, max(smaller, default=NOTHING)):
             kept.append(each)
     return kept
+
+
+def is_promising(column, condition, known, most):
+    """Return whether grids find something with a column and a part of a condition."""
+    parts = [part for k in range(most) for part in combinations(condition, k)]
+    return any(known[tuple(sorted((*part, column)))].bound > 0 for part in parts)
+
+
+def put_in_place(known_columns, known, level, examined, examine):
+    """Examine the best condition with known columns in the place of others."""
+    current = max(examined.values())
+    while True:
+        replaced = [
+            examine(tuple(sorted({*current.condition, column} - {out})))
+            for out in set(current.condition) - set(known_columns)
+            for column in set(known_columns) - set(current.condition)
+            if is_promising(column, set(current.condition) - {out}, known, level.most)
+        ]
+        best = max(replaced, default=NOTHING)
+        if is_worth(current, best):
+            return
+        current = best
 
 
 def grow(columns, target, others, current, known, level, examined, examine):
@@ -529,8 +553,7 @@ def grow(columns, target, others, current, known, level, examined, examine):
             current = max(current, examined.get(start) or examine(start))
         added = {}
         for c in set(others) - set(start) if len(start) < limit else ():
-            subsets = [s for k in range(most) for s in combinations(start, k)]
-            if any(known[tuple(sorted((*s, c)))].bound > 0 for s in subsets):
+            if is_promising(c, start, known, most):
                 condition = [columns[i] for i in start]
                 added[c] = added_deviations(columns[target], condition, columns[c])
         tried = sorted((c for c in added if added[c] > z), key=lambda c: -added[c])[:MOST_TRIED]
@@ -586,16 +609,18 @@ def explained_beyond(columns, target, known, max_given=None):
         found = worthwhile(found) + [s for s in examined if set(s.condition) <= set(allowed)]
         return max(found, default=NOTHING)
 
-    allowed, current = list(others), best(others, others)
+    before = best(known, known)
+    allowed, current = list(others), max(best(others, others), before)
     while new := set(current.condition) - set(known):
-        without = {c: best([o for o in allowed if o != c], others) for c in new}
+        without = {c: max(best([o for o in allowed if o != c], others), before) for c in new}
         least = max(without, key=lambda c: without[c])
         if is_worth(current, without[least]):
             break
         allowed.remove(least)
         current = without[least]
-    before = best(known, known).explained
-    return max(current.explained - before, 0.0) / (1.0 - before) if before < 1.0 else 0.0
+    if before.explained >= 1:
+        return 0.0
+    return max(current.explained - before.explained, 0.0) / (1.0 - before.explained)
 
 
 def level_of(columns, max_given):

@@ -60,20 +60,23 @@ def test_fractions_multiply_along_a_chain(people):
     assert 0.3 < given_only < every
 
 
-@pytest.mark.parametrize("kind", ["copy", "noisy copy", "sum", "product", "ties"])
+@pytest.mark.parametrize("kind", ["copy", "noisy copy", "sum", "product", "ties", "sign"])
 @pytest.mark.parametrize("max_given", [None, 1])
 def test_scores_beyond_given_columns_are_the_naive_ones(kind, max_given):
     rng = np.random.default_rng(len(kind))
     z, x, v, e = rng.normal(size=(4, 60))
     if "copy" in kind:
         x = z**3 if kind == "copy" else z + 0.1 * x
-    y = {"sum": x + v, "product": z * v}.get(kind, z + v) + 0.2 * e
-    table = np.column_stack([x, v, y, z])
+    y = {"sum": x + v, "product": z * v, "sign": np.sign(z * v)}.get(kind, z + v) + 0.2 * e
+    table = np.column_stack([x, v, y, z, z + x + e])
     table = table.round() if kind == "ties" else table
     measure = covary.UDSChance(max_given=max_given)
-    found = measure.score(table, [0, 1], target=2, given=[3])
-    expected = naive.explained_beyond(table.T.tolist(), 2, [3], max_given)
-    assert found == pytest.approx(expected, abs=1e-6)
+    for given_columns in ([3], [3, 4]):
+        which = [0, 1, 2, *given_columns]
+        found = measure.score(table[:, which], [0, 1], target=2, given=[*range(3, len(which))])
+        known = list(range(3, len(which)))
+        expected = naive.explained_beyond(table[:, which].T.tolist(), 2, known, max_given)
+        assert found == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_column_in_the_place_of_a_given_one_is_not_named():
@@ -86,6 +89,34 @@ def test_a_column_in_the_place_of_a_given_one_is_not_named():
     assert set(explanation.steps[0].by) == {"age", "weight"}
     found = covary.search(table, target="fat", given=["age"])
     assert found[0].columns == ("weight", "fat")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_copy_of_a_given_column_is_never_named(seed):
+    """Also if the given column explains nothing alone."""
+    z, v, e = np.random.default_rng(seed).normal(size=(3, 300))
+    y = np.sign(z * v) + 0.3 * e
+    table = pd.DataFrame({"months": 12 * z, "v": v, "z": z, "y": y})
+    step = covary.explain(table, target="y", given=["z"]).steps[0]
+    assert set(step.by) == {"v", "z"}
+
+
+@pytest.mark.parametrize("seed", range(60, 72))
+def test_all_columns_explain_at_least_as_much_as_the_given_ones(seed):
+    rng = np.random.default_rng(seed)
+    z0, z1, z2, e = rng.normal(size=(4, 150))
+    others = rng.normal(size=(3, 150)) + np.array([z0, z1, z2])
+    table = pd.DataFrame(others.T, columns=["o0", "o1", "o2"])
+    table[["z0", "z1", "z2"]] = np.column_stack([z0, z1, z2])
+    table["y"] = z0 * z1 + z2 + 0.3 * e
+    known = ["z0", "z1", "z2"]
+    explanation = covary.explain(table, target="y", given=known)
+    alone = SetScorer(prepare(table), None, target=6, given=(3, 4, 5))
+    by_given = alone.explained_by_given(run_here(alone.prepared))
+    explained = explanation.steps[0].explained
+    assert explained >= by_given - 1e-9
+    beyond = (explained - by_given) / (1 - by_given)
+    assert explanation.score == pytest.approx(beyond, abs=1e-9)
 
 
 def test_the_explanation_names_the_columns(people):

@@ -16,9 +16,8 @@ from covary.prepare import Derived, Moves, Prepared
 # number of cells of every level; see `covary.kernels.uds_chance.cells.balanced_cells`.
 Cells = tuple[Rows, Rows, Integers]
 
-# Cells are kept until they take about this much memory.
+# Cells are kept until they take this much memory.
 MAX_BYTES = 64_000_000
-BYTES_PER_ROW = 20
 
 
 class KeptCells(Derived):
@@ -33,13 +32,14 @@ class KeptCells(Derived):
         self.unmoved = unmoved
         self.moved_columns = moved_columns
         self._kept: dict[Columns, list[Cells]] = {}
+        self._bytes = 0
 
     @classmethod
     def of(cls, _: Prepared) -> Self:
         return cls()
 
     def moved(self, moves: Moves) -> Self:
-        return type(self)(self, moves.keys())
+        return type(self)(self, frozenset(moves))
 
     def over(self, prepared: Prepared, columns: Columns) -> list[Cells]:
         """Return the balanced cells over columns; ``prepared`` is the table of these cells."""
@@ -48,14 +48,17 @@ class KeptCells(Derived):
         cells = self._kept.get(columns)
         if cells is None:
             cells = balanced_cells(prepared, columns)
-            if len(self._kept) >= MAX_BYTES // (BYTES_PER_ROW * max(prepared.n_rows, 1)):
+            size = sum(array.nbytes for each in cells for array in each)
+            if self._bytes + size > MAX_BYTES:
                 self._kept.clear()
+                self._bytes = 0
             self._kept[columns] = cells
+            self._bytes += size
         return cells
 
     def __getstate__(self) -> dict[str, Any]:
         """Workers compute the cells that they need."""
-        return {**self.__dict__, "_kept": {}}
+        return {**self.__dict__, "_kept": {}, "_bytes": 0}
 
 
 def balanced_cells(prepared: Prepared, columns: Sequence[int]) -> list[Cells]:

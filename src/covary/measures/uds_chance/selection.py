@@ -215,6 +215,7 @@ class Selector:
         starts: Sequence[Columns],
         level: tuple[int, float],
         n_compared: int,
+        given: Columns = (),
     ) -> Selection:
         """Select the columns that explain a target.
 
@@ -225,11 +226,47 @@ class Selector:
         level : the number of columns up to which all conditions were examined by grids, and the
             noise level in standard deviations
         n_compared : the number of columns that are compared in each step
+        given : columns that are known already; the best condition is also examined with these in
+            the place of others
         """
         examined: dict[Columns, Found] = {}
         for start in dict.fromkeys(starts):
             yield from self._grow(target, others, start, level, n_compared, examined)
+        if given and examined:
+            yield from self._put_in_place(target, given, level, n_compared, examined)
         return self._worthwhile(target, examined, *level)
+
+    def _put_in_place(
+        self,
+        target: int,
+        given: Columns,
+        level: tuple[int, float],
+        n_compared: int,
+        examined: dict[Columns, Found],
+    ) -> Generator[list[Probe], list[Found], None]:
+        """Examine the best condition with given columns in the place of others, one by one.
+
+        The parameters are those of `select`; all conditions are added to ``examined``.
+        """
+        most, deviations = level
+
+        def strength(columns: Columns) -> Strength:
+            return self.strength(target, columns, examined[columns], deviations)
+
+        current = max(map(strength, examined), key=Strength.value)
+        while True:
+            conditions = []
+            unused = [column for column in given if column not in current.columns]
+            for out in (column for column in current.columns if column not in given):
+                rest = tuple(column for column in current.columns if column != out)
+                promising = self._promising(target, rest, unused, most, deviations)[:n_compared]
+                conditions += [tuple(sorted((*rest, column))) for column in promising]
+            results = yield [Probe(target, each) for each in conditions]
+            examined.update(zip(conditions, results, strict=True))
+            best = max(map(strength, conditions), key=Strength.value, default=NOTHING)
+            if current.is_worth_more_than(best):
+                break
+            current = best
 
     def _grow(
         self,

@@ -73,7 +73,7 @@ class SetScorer(Scorer):
         self.given = given
         self.table = StrengthTable(len(prepared.names))
         self.selector = Selector(prepared, self.table, max_given)
-        self._explained_by_given: float | None = None
+        self._best_given: Strength | None = None
         self._n_candidates = len(prepared.varying(range(len(prepared.names)))) - (target >= 0)
 
     def score(
@@ -83,21 +83,25 @@ class SetScorer(Scorer):
         sets = np.hstack([sets, beyond])
         most = self.most(sets.shape[1])
         chunk = self._sets_per_chunk(sets.shape[1])
+        by_given = self.explained_by_given(run) if self.given else 0.0
         for first in range(0, len(sets), chunk):
             some = np.ascontiguousarray(sets[first : first + chunk])
             self.table.compute(some, most, run, self.target)
             scores = self._scores(some, run)
             if self.given:
-                scores = beyond_fraction(scores, self.explained_by_given(run))
+                scores = beyond_fraction(scores, by_given)
             yield np.arange(first, first + len(some)), scores
 
     def explained_by_given(self, run: RunTasks) -> float:
         """Return the fraction of the target that the given columns explain."""
-        if self._explained_by_given is None:
+        if self._best_given is None:
             only = np.array([self.given], np.int32)
             self.table.compute(only, self.most(len(self.given)), run, self.target)
-            self._explained_by_given = float(self._scores(only, run)[0])
-        return self._explained_by_given
+            varying = tuple(self.prepared.varying(self.given))
+            (examined,) = self.examine([varying], run)
+            level = self.level(varying)
+            self._best_given = self._best_within(self.target, varying, level, examined)
+        return self._rounded(self._best_given)
 
     def most(self, size: int) -> int:
         """Return the number of columns up to which all conditions are examined by grids."""
@@ -140,13 +144,14 @@ class SetScorer(Scorer):
                 best = [
                     self.selector.best_stored(target, others, size, deviations) for size in sizes
                 ]
-                if known := [column for column in others if column in self.given]:
+                known = tuple(column for column in others if column in self.given)
+                if known:
                     best.append(self.selector.best_stored(target, known, most, deviations))
                 starts = [each.columns for each in best if each.bound > 0.0]
                 if len(others) > 1 and starts:
                     places.append((at, target))
                     selections.append(
-                        self.selector.select(target, others, starts, level, n_compared)
+                        self.selector.select(target, others, starts, level, n_compared, known)
                     )
         examined: list[Examined] = [{} for _ in sets]
         results = self.selector.run(selections, run)
@@ -182,27 +187,31 @@ class SetScorer(Scorer):
     ) -> Strength:
         """Return the best condition of a target within these columns.
 
-        A column that only takes the place of a column beyond which the score counts is not used:
-        every other column must be worth more than all conditions without it.
+        A column that is not given is used only if the best condition with it is worth more than
+        the best one without it. So a column that only takes the place of a given one is not used.
         """
-        found = examined.get(target, {})
-
-        def best_within(columns: Sequence[int]) -> Strength:
-            return self.selector.best(target, columns, level.most, level.deviations, found)
-
         allowed = list(columns)
-        best = best_within(allowed)
+        best = self._best_within(target, allowed, level, examined)
         while self.given and (new := [c for c in best.columns if c not in self.given]):
-            without = {
-                column: best_within([c for c in allowed if c != column])
-                for column in by_content(self.prepared, new)
-            }
+            without = {}
+            for column in by_content(self.prepared, new):
+                rest = [c for c in allowed if c != column]
+                without[column] = self._best_within(target, rest, level, examined)
             needless = max(without, key=lambda column: without[column].value())
             if best.is_worth_more_than(without[needless]):
                 break
             best = without[needless]
             allowed.remove(needless)
         return best
+
+    def _best_within(
+        self, target: int, columns: Sequence[int], level: Level, examined: Examined
+    ) -> Strength:
+        """Return the best condition within these columns, or the best one of given columns."""
+        found = examined.get(target, {})
+        best = self.selector.best(target, columns, level.most, level.deviations, found)
+        given = self._best_given
+        return given if given is not None and given.is_better(best) else best
 
     def _scores(self, sets: ColumnSets, run: RunTasks) -> Floats:
         """Return the scores of sets; all strengths must be in the table."""
@@ -217,9 +226,10 @@ class SetScorer(Scorer):
             midranks.null_moments,
             np.array([self._deviations(size) for size in range(sets.shape[1] + 1)]),
         )
-        scores: Floats = kernels.uds_chance.contributions.score_sets(*arguments)
+        scores: Floats = np.empty(len(sets))
         which = np.arange(len(sets))
         if not self.given:
+            scores = kernels.uds_chance.contributions.score_sets(*arguments)
             if self.max_given == 1:
                 return scores
             # Only sets with a condition of at least two columns need balanced cells.
@@ -234,8 +244,11 @@ class SetScorer(Scorer):
             return self.best_order(columns, examined)[0]
         if not columns:
             return 0.0
-        best = self.best_condition(self.target, columns, self.level(columns), examined)
-        # Round as in the score of a set.
+        level = self.level(columns)
+        return self._rounded(self.best_condition(self.target, columns, level, examined))
+
+    def _rounded(self, best: Strength) -> float:
+        """Return the explained fraction of the target, rounded as in the score of a set."""
         weight = float(self.prepared.derived(MidRanks).entropies[self.target])
         unit = kernels.uds_chance.column_order.UNIT
         return round(weight * best.estimate / unit) / round(weight / unit) if weight > 0.0 else 0.0
