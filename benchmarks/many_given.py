@@ -1,8 +1,8 @@
 """Several given columns: what remains if x and y depend on each other only through them?
 x and y are the same function of k given columns, each plus its own noise of standard deviation
-0.5. Given these columns they are independent. The test should reject in 5 % of the tables, and the
-score of x beyond the given columns should be 0. The more columns act in a curved way, the harder
-it is to find how they do. 99 permutations, level 5 %, on one thread.
+0.5. Given these columns they are independent. The test should reject in 5 % of the tables, and x
+should explain nothing of y beyond the given columns. The regression is harder if more columns act
+in a curved way. 99 permutations, level 5 %, on one thread.
 """
 
 from __future__ import annotations

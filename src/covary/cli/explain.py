@@ -76,12 +76,11 @@ def print_explanation(explanation: Explanation) -> None:
 
 def _print_target(out: Console, explanation: Explanation) -> None:
     """Print one line for each of several columns that explain the target."""
-    (step,) = explanation.steps
+    (step,) = explanation.marked_steps()
     columns = output.table("column", "#alone", "", "#adds", "")
     for name, alone, adds in step.contributions():
-        label = f"{name} (given)" if name in explanation.given else name
         fractions = (f"{alone:.4f}", output.bar(alone), f"{adds:.4f}", output.bar(adds))
-        columns.add_row(output.cell(label), *fractions)
+        columns.add_row(output.cell(name), *fractions)
     out.print(columns)
     together = "together" + (", given columns included" if explanation.given else "")
     explained = f"{step.explained:.4f} of {printable(step.target)} in {step.rows:,} rows"
@@ -96,7 +95,7 @@ def _print_target(out: Console, explanation: Explanation) -> None:
 def _print_steps(out: Console, explanation: Explanation) -> None:
     """Print one line per column with what explains it."""
     steps = output.table("column", "#explained", "#rows", "by", "how")
-    for step in explanation.steps:
+    for step in explanation.marked_steps():
         by = listing(step.by) if step.by else "-"
         if len(step.by) > MAX_NAMES and not step.alone:  # a chain of all columns before it
             by = f"{len(step.by) - MAX_NAMES} more, {', '.join(step.by[-MAX_NAMES:])}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,15 +157,18 @@ def _write_report(
 
 
 def print_result(result: SearchResult) -> None:
-    """Print the sets, best first; only the number of those without score and evidence."""
+    """Print the sets, best first; only the number, and the smallest p, of those that score 0."""
     out = output.console()
     out.print(output.cell(result.summary()))
-    listed = [subspace for subspace in result if subspace.score > 0 or _evident(subspace, result)]
+    listed = [subspace for subspace in result if subspace.score > 0]
+    rest = [subspace for subspace in result if subspace.score <= 0]
+    smallest = _smallest_pvalue(rest, result.target)
     if result.scored == 0:
         out.print("No set was scored.")
         return
     if not listed:
-        out.print("No set scores above 0: nothing was found.")
+        found = f"; {smallest}" if smallest else ": nothing was found"
+        out.print(output.cell(f"No set scores above 0{found}."))
         if result.measure == "uds":
             out.print(
                 "uds does not detect weak dependence; --measure uds-chance, the default, does."
@@ -196,15 +200,19 @@ def print_result(result: SearchResult) -> None:
     out.print(listing)
     for line in result.explained():
         out.print(output.cell(line), style="dim")
-    rest = [subspace.score for subspace in result if subspace not in listed]
     if rest:
         verb = "score" if len(rest) > 1 else "scores"
-        zero = "0" if min(rest) == 0 else "0 or less"
-        out.print(f"{len(rest):,} more {verb} {zero}, not shown.")
+        zero = "0" if min(subspace.score for subspace in rest) == 0 else "0 or less"
+        found = f" ({smallest})" if smallest else ""
+        out.print(output.cell(f"{len(rest):,} more {verb} {zero}, not shown{found}."))
 
 
-def _evident(subspace: Subspace, result: SearchResult) -> bool:
-    """Return whether the p-value is small, after a Bonferroni correction for all listed sets."""
-    from covary.significance.stopping import LEVEL
-
-    return subspace.pvalue is not None and subspace.pvalue * len(result) <= LEVEL
+def _smallest_pvalue(sets: Sequence[Subspace], target: Any) -> str:
+    """Return the smallest p-value of sets, and which one has it; empty if none was tested."""
+    tested = [subspace for subspace in sets if subspace.pvalue is not None]
+    if not tested:
+        return ""
+    best = min(tested, key=lambda subspace: subspace.pvalue or 0.0)
+    names = ", ".join(printable(name) for name in best.columns if name != target)
+    among = f", the smallest of {len(tested):,}" if len(tested) > 1 else ""
+    return f"p = {output.pvalue(best.pvalue)} for {names}{among}"

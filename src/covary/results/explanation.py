@@ -139,8 +139,11 @@ class Explanation:
 
     def __str__(self) -> str:
         heading = f"{self.measure} = {self.score:.4f} {self.summary()}"
-        marked = self.relabelled({name: f"{name} (given)" for name in self.given})
-        return "\n  ".join([heading, *map(str, marked.steps)])
+        return "\n  ".join([heading, *map(str, self.marked_steps())])
+
+    def marked_steps(self) -> tuple[Step, ...]:
+        """Return the steps, with "(given)" after the names of given columns."""
+        return self.relabelled({name: f"{name} (given)" for name in self.given}).steps
 
     def summary(self) -> str:
         """Return what the score is about."""

@@ -108,7 +108,7 @@ class TestResult:
                 null = f"if {target} were independent of {self._others()} given {given}"
                 similar = f"that are similar in {given}"
                 if len(self.given) > 1:
-                    similar = f"for which {given} predict similar values"
+                    similar = f"for which {given} predict similar values of {target}"
                 permuted = f"{target} among rows {similar}"
         lines = [f"p: probability of evidence at least this large {null}"]
         rows = counted(self.rows, "row")
