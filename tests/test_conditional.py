@@ -468,8 +468,6 @@ def test_result_of_a_test_with_given_columns():
     assert text[0].endswith("for y explained by x beyond z and w")
     assert text[1].endswith("at least this large if y were independent of x given z and w")
     expected = "39 permutations of y among rows for which z and w predict similar values of y"
-        "39 permutations of y among rows for which z and w predict similar values of y (120 rows"
-    )
     assert expected in text[2]
     document = result.to_dict()
     assert (document["columns"], document["target"]) == (["x", "y"], "y")
