@@ -140,6 +140,7 @@ class Ridge(NamedTuple):
 
     design: list
     spread: list
+    fraction: float  # of the best penalty, which is used
 
     def predictors(self):
         """Return intercept and terms divided by the spread, one line per row."""
@@ -177,11 +178,11 @@ class Ridge(NamedTuple):
         return square / (1 - freedom / len(column)) ** 2
 
     def penalty(self, column):
-        """Return 3 % of the best penalty, or None if the mean predicts best."""
+        """Return a fraction of the best penalty, or None if the mean predicts best."""
         best = self.least_error(column)[1]
         if best is None:
             return None
-        smaller = best * 3 / 100
+        smaller = best * self.fraction
         while self.freedom(smaller) - 1 > len(column) / 2:
             smaller *= 2
         return smaller
@@ -245,9 +246,10 @@ class Adjusted(NamedTuple):
 def best_ridge(given, further, column):
     """Return the regression with products, or without if its error is 5 % smaller."""
     n = len(column)
-    ridge = Ridge(design(given, further, n), [1.0] * n)
+    fraction = 0.1 if len(given) < 2 else 0.03
+    ridge = Ridge(design(given, further, n), [1.0] * n, fraction)
     if len(given) > 1:
-        without = Ridge(design(given, further, n, most_factors=1), [1.0] * n)
+        without = Ridge(design(given, further, n, most_factors=1), [1.0] * n, fraction)
         if without.least_error(column)[0] < 0.95 * ridge.least_error(column)[0]:
             return without
     return ridge
@@ -268,7 +270,7 @@ def adjust(columns, given):
             offset = 0.1 * np.mean(np.abs(left)) + 1e-300
             logs = [math.log(abs(r) + offset) for r in left]
             spread = np.exp(best_ridge(given, further, logs).fitted(logs))
-            ridge = Ridge(ridge.design, (spread / spread.mean()).tolist())
+            ridge = Ridge(ridge.design, (spread / spread.mean()).tolist(), ridge.fraction)
         penalty = ridge.penalty(values)
         residuals = ridge.residuals(values, penalty)
         fitted = [y - r * s for y, r, s in zip(values, residuals, ridge.spread, strict=True)]

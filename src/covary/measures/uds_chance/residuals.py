@@ -35,10 +35,10 @@ PER_FACTOR = 0.3
 STRETCH = 2.0
 # Penalties of the ridge regression, relative to the number of rows.
 PENALTIES = tuple(10.0 ** (1.0 - step / 2.0) for step in range(16))
-# The penalty is this fraction of the one with the least prediction error. A larger penalty leaves
-# more of the given columns in the residuals of both columns; a smaller one costs degrees of
-# freedom only.
-UNDERSMOOTHING = 0.03
+# The penalty is this fraction of the one with the least prediction error, for one given column and
+# for several. A larger penalty leaves more of the given columns in the residuals of both columns.
+# A smaller one costs degrees of freedom only.
+UNDERSMOOTHING, UNDERSMOOTHING_OF_SEVERAL = 0.1, 0.03
 MAX_FREEDOM = 0.5
 # The spread is the mean of log(|residual| + this fraction of its mean).
 SPREAD_OFFSET = 0.1
@@ -219,10 +219,12 @@ class Regression:
     ----------
     design : the terms, one per line
     spread : the standard deviation of each row, up to a factor
+    undersmoothing : the fraction of the best penalty that is used
     """
 
-    def __init__(self, design: Floats, spread: Floats) -> None:
+    def __init__(self, design: Floats, spread: Floats, undersmoothing: float) -> None:
         self.spread = spread
+        self.undersmoothing = undersmoothing
         self.intercept = 1.0 / spread
         self.intercept /= math.sqrt(float(self.intercept @ self.intercept))
         self.design = self._centred(design / spread)
@@ -260,7 +262,7 @@ class Regression:
 
     def _undersmoothed(self, penalty: float, n_rows: int) -> float:
         """Return a smaller penalty that leaves enough degrees of freedom."""
-        smaller = penalty * UNDERSMOOTHING
+        smaller = penalty * self.undersmoothing
         while np.sum(self.variances / (self.variances + smaller)) > MAX_FREEDOM * n_rows:
             smaller *= 2.0
         return smaller
@@ -346,7 +348,9 @@ def adjust(columns: Sequence[Ranked], given: Sequence[Ranked]) -> list[Adjusted]
             sizes = np.abs(residuals)
             logs = np.log(sizes + SPREAD_OFFSET * sizes.mean() + TINY)
             spread = np.exp(plain[_choose(plain, logs)].fitted(logs))
-            regression = Regression(designs[chosen], spread / spread.mean())
+            regression = Regression(
+                designs[chosen], spread / spread.mean(), regression.undersmoothing
+            )
         penalty = regression.penalty(values)
         residuals = regression.residuals(values, penalty)
         predicted = np.round(values - residuals * regression.spread, DECIMALS)
@@ -362,7 +366,9 @@ def _designs(given: Sequence[Ranked], further: Sequence[Ranked], n_rows: int) ->
 
 
 def _equally_spread(designs: Sequence[Floats]) -> list[Regression]:
-    return [Regression(design, np.ones(design.shape[1])) for design in designs]
+    """Return regressions with each design; there are two designs if several columns are given."""
+    undersmoothing = UNDERSMOOTHING if len(designs) == 1 else UNDERSMOOTHING_OF_SEVERAL
+    return [Regression(each, np.ones(each.shape[1]), undersmoothing) for each in designs]
 
 
 def _choose(regressions: Sequence[Regression], column: Floats) -> int:
