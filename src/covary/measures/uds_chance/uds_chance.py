@@ -20,7 +20,6 @@ from covary.engines.inline import run_here
 from covary.measures.base import Measure
 from covary.measures.registry import register
 from covary.measures.scorer import Scorer
-from covary.measures.uds_chance.balanced_cells import KeptCells
 from covary.measures.uds_chance.conditional import ConditionalEvidence, exchange_cells
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.grids import Grids
@@ -99,7 +98,7 @@ class UDSChance(Measure):
 
     def needs(self) -> tuple[Need, ...]:
         needs = (Need(MidRanks), Need(Grids))
-        return needs if self.max_given == 1 else (*needs, Need(Places), Need(KeptCells))
+        return needs if self.max_given == 1 else (*needs, Need(Places))
 
     def evidence_needs(self) -> tuple[Need, ...]:
         return (Need(MidRanks), Need(Grids), Need(Places), Need(FoldedColumns))
