@@ -56,7 +56,7 @@ def parse() -> argparse.Namespace:
     descriptions = "\n".join(f"  {name:13}{about}" for name, about in SECTIONS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Time covary on this machine. Without options: about half an hour.",
+        description="Time covary on this machine. Without options: about an hour.",
         epilog=f"sections:\n{descriptions}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
