@@ -536,10 +536,9 @@ def put_in_place(known_columns, known, level, examined, examine):
             for column in set(known_columns) - set(current.condition)
             if is_promising(column, set(current.condition) - {out}, known, level.most)
         ]
-        best = max(replaced, default=NOTHING)
-        if is_worth(current, best):
+        if not replaced or is_worth(current, max(replaced)):
             return
-        current = best
+        current = max(replaced)
 
 
 def grow(columns, target, others, current, known, level, examined, examine):

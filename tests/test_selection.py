@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 import covary
 from covary import UDSChance
+from covary.engines import run_here
 from covary.measures.uds_chance import balanced_cells as balanced_cells_module
 from covary.measures.uds_chance.balanced_cells import KeptCells, balanced_cells
+from covary.measures.uds_chance.selection import Found
+from covary.measures.uds_chance.set_scorer import SetScorer
 from covary.prepare import prepare
 
 # Functions of three columns a, b, c and of noise, and the explained fractions that must be reached
@@ -219,3 +222,14 @@ def test_kept_cells_take_limited_memory_and_are_not_sent(monkeypatch):
     moved = table.moved({0: rng.permutation(100).astype(np.uint32)}).derived(KeptCells)
     for each in (kept, moved):
         assert len(pickle.loads(pickle.dumps(each))._kept) == 0
+
+
+def test_a_condition_that_explains_nothing_has_nothing_in_its_place():
+    """The search for given columns in the place of others ends."""
+    prepared = prepare(np.random.default_rng(0).normal(size=(100, 4)))
+    scorer = SetScorer(prepared, None, target=2, given=(3,))
+    ((_, scores),) = scorer.score(np.array([[0, 1]], np.int32), run_here(prepared))
+    assert scores[0] == 0.0
+    examined = {(0, 1): Found(0.0, 10.0, 5)}
+    steps = scorer.selector._put_in_place(2, (3,), (2, 3.0), 4, examined)
+    assert list(itertools.islice(steps, 5)) == []

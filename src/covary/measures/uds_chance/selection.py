@@ -261,9 +261,11 @@ class Selector:
                 rest = tuple(column for column in current.columns if column != out)
                 promising = self._promising(target, rest, unused, most, deviations)[:n_compared]
                 conditions += [tuple(sorted((*rest, column))) for column in promising]
+            if not conditions:
+                break
             results = yield [Probe(target, each) for each in conditions]
             examined.update(zip(conditions, results, strict=True))
-            best = max(map(strength, conditions), key=Strength.value, default=NOTHING)
+            best = max(map(strength, conditions), key=Strength.value)
             if current.is_worth_more_than(best):
                 break
             current = best
