@@ -26,6 +26,7 @@ SECTIONS = {
     "search": "searches by engine, measure and number of workers, and their growth",
     "permutations": "permutation tests, compared with other libraries",
     "evidence": "power of the evidence statistic, compared with MGC and xi",
+    "nominal": "nominal columns: independent tables, power, time, compared with others",
     "conditional": "conditional independence tests, compared with hyppo and Spearman",
     "many_given": "several given columns: false positives and remaining scores",
     "selection": "feature selection, compared with FOCI and scikit-learn",

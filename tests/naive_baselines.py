@@ -14,7 +14,7 @@ from itertools import accumulate, combinations, pairwise, product
 
 import numpy as np
 from naive import cumulative_entropy, initial_bins, is_missing
-from scipy.special import digamma
+from scipy.special import digamma, ndtr
 from scipy.stats import t as student
 
 TOLERANCE = 1e-11  # rounding error of a sum of fractions of entropies
@@ -415,12 +415,23 @@ def mid_ranks(values):
 # ---------------------------------------------------------------- total correlation
 
 
-def total_correlation_of_bins(columns, bins=5):
+def total_correlation_of_bins(columns, bins=5, nominal=()):
+    """Return the score; ``nominal`` contains the positions of the nominal columns."""
     symbols = []
-    for column in columns:
-        parts = initial_bins(column, bins)
-        symbols.append(symbols_of(column, parts, range(len(parts))))
+    for at, column in enumerate(columns):
+        if at in nominal:
+            symbols.append(frequent_levels(column))
+        else:
+            parts = initial_bins(column, bins)
+            symbols.append(symbols_of(column, parts, range(len(parts))))
     return math.fsum(map(entropy, symbols)) - entropy(list(zip(*symbols, strict=True)))
+
+
+def frequent_levels(column):
+    """Return the level of each row; rare ones share one, and missing cells are another one."""
+    counts = Counter(present(column))
+    rare = {x for x, k in counts.items() if k < 5 and k < 0.05 * counts.total()}
+    return ["missing" if is_missing(x) else "rare" if x in rare else x for x in column]
 
 
 def total_correlation_of_neighbors(columns, neighbors=3):
@@ -592,6 +603,151 @@ def xi_of_direction(x, y):
 def mutual_information(x, y, neighbors=3):
     """Return the estimate for columns without ties."""
     return max(total_correlation_of_neighbors([x, y], neighbors), 0.0)
+
+
+def mutual_information_of_frequencies(x, y):
+    """Return the mutual information of two columns of levels."""
+    x, y = complete([x, y])
+    n = len(x)
+    joint, of_x, of_y = Counter(zip(x, y, strict=True)), Counter(x), Counter(y)
+    return math.fsum(k / n * math.log(k * n / (of_x[a] * of_y[b])) for (a, b), k in joint.items())
+
+
+def mutual_information_with_levels(levels, numbers, neighbors=3):
+    """Return the estimate of Ross for a nominal column and numbers without ties."""
+    levels, numbers = complete([levels, numbers])
+    counts = Counter(levels)
+    rows = [r for r, level in enumerate(levels) if counts[level] > 1]
+    if len(levels) < 3 or not rows or len(counts) < 2 or not varies(numbers):
+        return 0.0
+    terms = []
+    for i in rows:
+        apart = {j: abs(numbers[i] - numbers[j]) for j in rows if j != i}
+        k = min(neighbors, counts[levels[i]] - 1)
+        radius = sorted(gap for j, gap in apart.items() if levels[j] == levels[i])[k - 1]
+        closer = sum(gap < radius for gap in apart.values())
+        terms.append(digamma(k) - digamma(counts[levels[i]]) - digamma(closer + 1))
+    return max(float(digamma(len(rows))) + mean(terms), 0.0)
+
+
+# ---------------------------------------------------------------- levels
+
+
+def levels_of(column, nominal=False, bins=10):
+    """Return the level of each row: its value, or its bin if numbers have more than 20 values."""
+    if nominal or len(set(present(column))) <= 20:
+        return list(column)
+    levels = [math.nan] * len(column)
+    for number, rows in enumerate(initial_bins(column, bins)):
+        for row in rows:
+            levels[row] = number
+    return levels
+
+
+def contingency_table(x, y):
+    """Return the number of rows of each pair of levels, as a list of lines."""
+    rows = list(zip(x, y, strict=True))
+    return [[rows.count((a, b)) for b in sorted(set(y))] for a in sorted(set(x))]
+
+
+def chi_squared(table, correct=False):
+    """Return the statistic of Pearson's test; with the correction of Yates for 2 x 2 cells."""
+    n = sum(map(sum, table))
+    is_corrected = correct and len(table) == len(table[0]) == 2
+    total = 0.0
+    for line in table:
+        for b, observed in enumerate(line):
+            expected = sum(line) * sum(other[b] for other in table) / n
+            gap = abs(observed - expected)
+            total += (gap - min(gap, 0.5) * is_corrected) ** 2 / expected
+    return total
+
+
+def pair_of_levels(x, y, nominal, bins):
+    """Return the levels in complete rows; None if a column does not vary in these."""
+    x, y = (levels_of(c, is_nominal, bins) for c, is_nominal in zip((x, y), nominal, strict=True))
+    x, y = complete([x, y])
+    return (x, y) if len(x) >= 3 and varies(x) and varies(y) else None
+
+
+def cramers_v(x, y, nominal=(False, False), bins=10):
+    pair = pair_of_levels(x, y, nominal, bins)
+    if pair is None:
+        return 0.0
+    table = contingency_table(*pair)
+    n, r, c = len(pair[0]), len(table), len(table[0])
+    phi = max(chi_squared(table) / n - (r - 1) * (c - 1) / (n - 1), 0.0)
+    least = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
+    return math.sqrt(phi / least) if least > 1e-12 else 0.0
+
+
+def theils_u(x, y, nominal=(False, False), bins=10, target=False):
+    """Return the symmetric coefficient, or that of y given x if y is a target."""
+    pair = pair_of_levels(x, y, nominal, bins)
+    if pair is None:
+        return 0.0
+    x, y = pair
+    inside = [[b for a, b in zip(x, y, strict=True) if a == level] for level in set(x)]
+    explained = entropy(y) - math.fsum(len(part) / len(y) * entropy(part) for part in inside)
+    return explained / (entropy(y) if target else (entropy(x) + entropy(y)) / 2)
+
+
+# ---------------------------------------------------------------- phi_K
+
+
+def phik(x, y, nominal=(False, False), bins=10):
+    """Return phi_K, from an integral over the cells of a bivariate normal distribution."""
+    x, y = complete([x, y])
+    if len(x) < 3 or not varies(x) or not varies(y):
+        return 0.0
+    levels = [
+        column if is_nominal else equal_width_bins(column, bins)
+        for column, is_nominal in zip((x, y), nominal, strict=True)
+    ]
+    table = contingency_table(*levels)
+    n, shape = len(x), (len(table), len(table[0]))
+    observed = chi_squared(table, correct=True)
+    most = n * (min(shape) - 1)
+    by_chance = (shape[0] - 1) * (shape[1] - 1)
+    if observed <= by_chance or observed >= most * (1 - 1e-12):
+        return float(observed > by_chance)
+    independent = normal_cells(0.0, shape)
+
+    def distance(rho):
+        gaps = (normal_cells(rho, shape) - independent) ** 2
+        return float((gaps / independent).sum())
+
+    def excess(rho):
+        return by_chance + (most - by_chance) * distance(rho) / distance(1.0) - observed
+
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
+    return low
+
+
+def equal_width_bins(column, bins):
+    low, high = min(column), max(column)
+    edges = [low + (high - low) * k / bins for k in range(1, bins)]
+    return [sum(x > edge for edge in edges) for x in column]
+
+
+def normal_cells(rho, shape, points=400):
+    """Return the probabilities of the cells of equal width in [-5, 5] x [-5, 5]."""
+    x_edges, y_edges = (np.linspace(-5, 5, k + 1) for k in shape)
+    cells = np.zeros(shape)
+    for i, (a, b) in enumerate(pairwise(x_edges)):
+        for j, (c, d) in enumerate(pairwise(y_edges)):
+            if rho == 1.0:
+                cells[i, j] = max(ndtr(min(b, d)) - ndtr(max(a, c)), 0.0)
+                continue
+            u = a + (b - a) * (np.arange(points) + 0.5) / points
+            density = np.exp(-(u**2) / 2) / math.sqrt(2 * math.pi)
+            scale = math.sqrt(1 - rho**2)
+            inside = ndtr((d - rho * u) / scale) - ndtr((c - rho * u) / scale)
+            cells[i, j] = (b - a) * (density * inside).mean()
+    return cells
 
 
 # ---------------------------------------------------------------- codec

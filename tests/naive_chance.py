@@ -1,12 +1,13 @@
 """A naive version of `uds-chance`, written from its definition in docs/uds_chance.rst.
 
-This module shares no code with the package. A column is a list of numbers, NaN is a missing cell,
-and a cell of a grid is a list of rows.
+This module shares no code with the package. A column is a list of numbers, or a `Nominal` list of
+levels. NaN is a missing cell, and a cell of a grid is a list of rows.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, permutations
@@ -25,6 +26,14 @@ LONG_TAIL_LIMIT = 6.0
 NEARLY_ZERO = 1e-9
 MOST_LEVELS = 8
 MOST_TRIED = 2
+MOST_LEVELS_OF_SEVERAL = 39
+
+
+class Nominal(list):
+    """A nominal column: the level of each row, as a number without meaning."""
+
+    def __repr__(self):
+        return f"Nominal({super().__repr__()})"  # unlike a list, for `memoize`
 
 
 def is_missing(x):
@@ -50,6 +59,16 @@ def varies(column):
     """Return whether a column has more than one value. "Missing" counts as a value."""
     distinct = {"missing" if is_missing(x) else x for x in column}
     return len(distinct) > 1
+
+
+def is_nominal(column):
+    """Return whether a column has levels without an order. Two levels count as ordered."""
+    return isinstance(column, Nominal) and len(level_counts(column)) > 2
+
+
+def level_counts(column):
+    """Return the number of rows of each level."""
+    return Counter(x for x in column if not is_missing(x))
 
 
 # ---------------------------------------------------------------- entropy and its expectation
@@ -88,8 +107,21 @@ class RankedTarget(NamedTuple):
     entropy: float
 
 
+class LevelTarget(NamedTuple):
+    """The levels of a nominal target, and its entropy."""
+
+    levels: list  # the level of each row
+    counts: list  # the number of rows of each level
+    n: int  # the number of rows that have a level
+    entropy: float
+
+
 @memoize
 def rank_target(column):
+    """Return what is needed of a target: a `RankedTarget`, or a `LevelTarget`."""
+    if is_nominal(column):
+        counts = list(level_counts(column).values())
+        return LevelTarget(list(column), counts, sum(counts), level_entropy(counts))
     ranks = mid_ranks(column)
     present = [y for y in ranks if not is_missing(y)]
     distinct = sorted(set(present))
@@ -106,8 +138,16 @@ def cut_entropies(n):
     return np.array([cut_entropy(k, n) for k in range(n + 1)])
 
 
+def level_entropy(counts):
+    """Return the estimate of Shannon's entropy from the numbers of rows of the levels."""
+    n = sum(counts)
+    return (g(n) - math.fsum(g(k) for k in counts)) / n
+
+
 def entropy_of_rows(ranked, rows):
     """Return the entropy of the target in some rows, with the cuts of the whole column."""
+    if isinstance(ranked, LevelTarget):
+        return level_entropy(Counter(ranked.levels[row] for row in rows).values())
     ranks = np.array([ranked.ranks[row] for row in rows])
     counts = (ranks <= np.array(ranked.cuts)[:, None]).sum(axis=1)
     return float(ranked.gaps @ cut_entropies(len(rows))[counts]) / 2
@@ -115,6 +155,8 @@ def entropy_of_rows(ranked, rows):
 
 def expected_entropy(ranked, size):
     """Return the expected entropy of ``size`` rows drawn at random."""
+    if isinstance(ranked, LevelTarget):
+        return expected_level_entropy(ranked.counts, size)
     return float(ranked.gaps @ expected_cut_entropies(ranked.below, ranked.n, size)) / 2
 
 
@@ -125,9 +167,31 @@ def expected_cut_entropies(below, n, size):
     return probabilities @ cut_entropies(size)
 
 
+@memoize
+def expected_level_entropy(counts, size):
+    """Return the expected estimate of Shannon's entropy. The counts are hypergeometric."""
+    n = sum(counts)
+    k = np.arange(size + 1)
+    weighted = np.array([g(each) for each in k])
+    expected = math.fsum(float(hypergeom.pmf(k, n, each, size) @ weighted) for each in counts)
+    return (g(size) - expected) / size
+
+
+def bias_of_levels(counts, size):
+    """Return the exact bias of the entropy of ``size`` random rows, as in the docs (Zhang)."""
+    m = sum(counts)
+    total = Fraction(0)
+    for v in range(size, m):
+        for m_l in counts:
+            factors = [Fraction(m - m_l - j, m - 1 - j) for j in range(v)]
+            total += Fraction(m_l, m) * math.prod(factors) / v
+    return total
+
+
 def expected_entropy_by_enumeration(ranked, size):
     """Return the same as `expected_entropy`, as a mean over all subsets of rows."""
-    present = [row for row, y in enumerate(ranked.ranks) if not is_missing(y)]
+    values = ranked.levels if isinstance(ranked, LevelTarget) else ranked.ranks
+    present = [row for row, y in enumerate(values) if not is_missing(y)]
     entropies = [entropy_of_rows(ranked, rows) for rows in combinations(present, size)]
     return math.fsum(entropies) / len(entropies)
 
@@ -142,6 +206,10 @@ class NullShape(NamedTuple):
 
 @memoize
 def null_shape(ranked):
+    if isinstance(ranked, LevelTarget):
+        # A chi-square variable with one degree of freedom per level but one.
+        k = len(ranked.counts) - 1
+        return NullShape(k / (2 * ranked.n * ranked.entropy), 2 / k, math.sqrt(8 / k))
     w = ranked.gaps
     u = np.array(ranked.below) / ranked.n
     low, high = np.minimum.outer(u, u), np.maximum.outer(u, u)
@@ -151,6 +219,44 @@ def null_shape(ranked):
     variance = 2 * np.trace(square)
     skewness = 8 * (square * m.T).sum() / variance**1.5  # the trace of m @ m @ m
     return NullShape(w.sum() / (4 * ranked.n * ranked.entropy), float(variance), float(skewness))
+
+
+def freedom_of(ranked, parts):
+    """Return the degrees of freedom of cells: 0, or at least 1."""
+    total = sum(freedom_of_cell(ranked, len(rows)) for rows in parts if len(rows) >= 2)
+    return max(total, 1.0) if total > NEARLY_ZERO else 0.0
+
+
+def freedom_of_cell(ranked, size):
+    """Return the degrees of freedom of a cell with at least two rows."""
+    if isinstance(ranked, LevelTarget):
+        return freedom_of_levels(ranked.counts, size)
+    return (1 - size / ranked.n) * (1 + 2 / size)
+
+
+@memoize
+def freedom_of_levels(counts, size):
+    """Return the degrees of freedom of a cell of a nominal target; 0 if it has all rows."""
+    m = sum(counts)
+    if size == m:
+        return 0.0
+    total = math.fsum(variance_beyond_line(m, each, size) / (1 - each / m) for each in counts)
+    return 2 / (len(counts) - 1) * total / (1 - size / m)
+
+
+def variance_beyond_line(m, m_l, size):
+    """Return the variance of G(K) that is left after a linear regression on K.
+
+    K of ``size`` rows that are drawn from m have a level of m_l rows.
+    """
+    k = np.arange(max(0, size - (m - m_l)), min(size, m_l) + 1)
+    probabilities = hypergeom.pmf(k, m, m_l, size)
+    probabilities /= probabilities.sum()
+    x = k - probabilities @ k
+    y = np.array([g(int(each)) for each in k])
+    y = y - probabilities @ y
+    variance, of_x, covariance = (float(probabilities @ each) for each in (y * y, x * x, x * y))
+    return variance - (covariance**2 / of_x if of_x > NEARLY_ZERO else 0.0)
 
 
 # ---------------------------------------------------------------- grids
@@ -192,10 +298,31 @@ def bins(column, size):
     """
     x = sorted(v for v in column if not is_missing(v))
     (family,) = (family for family in FAMILIES if size in family)
-    enough = [n for n in family if n * ROWS_PER_CELL <= len(x)]
-    size = min(size, max(enough, default=family[0]))
+    finest, finest_of_column = (
+        max((n for n in family if n * ROWS_PER_CELL <= n_values), default=family[0])
+        for n_values in (len(column), len(x))
+    )
+    if is_nominal(column):
+        return groups_of_levels(column, min(size, finest_of_column), size == finest)
+    size = min(size, finest_of_column)
     bounds = [x[place] for place in cut_places(column, size)] if x else []
     return ["missing" if is_missing(v) else sum(v >= bound for bound in bounds) for v in column]
+
+
+def groups_of_levels(column, size, is_finest):
+    """Return the bin of each row of a nominal column: its level, or one bin for several levels."""
+    counts = level_counts(column)
+    n_more_frequent = {x: sum(other > counts[x] for other in counts.values()) for x in counts}
+    kept = len(counts)
+    most = min(2 * size, MOST_LEVELS_OF_SEVERAL) if size <= LARGEST_ON_SEVERAL else 2 * size
+    if len(counts) > most and not is_finest:
+        boundaries = sorted(set(n_more_frequent.values()))
+        kept = min(boundaries, key=lambda boundary: abs(boundary - (size - 1)))
+
+    def bin_of(x):
+        return x if n_more_frequent[x] < kept else "others"
+
+    return ["missing" if is_missing(x) else bin_of(x) for x in column]
 
 
 def cells(target, binned):
@@ -217,18 +344,40 @@ def places(column):
 
 
 def separations(columns):
-    """Return how well the halves of each column separate the others."""
-    by_column = [places(column) for column in columns]
+    """Return how well the halves of each column, or its levels, separate all columns."""
+    return [sum(separation(own, other) for other in columns) for own in columns]
 
-    def separation(c):
-        total = sum(abs(x) for x in by_column[c] if not is_missing(x))
-        for j, other in enumerate(by_column):
-            pairs = zip(by_column[c], other, strict=True)
-            present = [(x, y) for x, y in pairs if not is_missing(x) and not is_missing(y)]
-            total += abs(sum(y * ((x > 0) - (x < 0)) for x, y in present)) if j != c else 0
-        return total
 
-    return [separation(c) for c in range(len(columns))]
+def separation(own, other):
+    """Return how well the halves or levels of a column separate another column.
+
+    The sums are over rows in which both have a value. The levels of a nominal column take the
+    place of halves, and half of an ordered column that of its places if the other one is nominal.
+    """
+    if is_nominal(own) and is_nominal(other):
+        both = [pair for pair in zip(own, other, strict=True) if pair[0] == pair[0]]
+        both = [pair for pair in both if pair[1] == pair[1]]
+        one, two = (Counter(pair[side] for pair in both) for side in (0, 1))
+        return sum(one[x] * two[y] // len(own) for x, y in both)
+    if is_nominal(own):
+        return sum_by_level(own, places(other))
+    if is_nominal(other):
+        return sum_by_level(other, signs(places(own)))
+    pairs = zip(signs(places(own)), places(other), strict=True)
+    return abs(sum(x * y for x, y in pairs if not is_missing(x) and not is_missing(y)))
+
+
+def signs(values):
+    return [x if is_missing(x) else (x > 0) - (x < 0) for x in values]
+
+
+def sum_by_level(levels, values):
+    """Return the sum over levels of the absolute sum of the values."""
+    sums = Counter()
+    for x, y in zip(levels, values, strict=True):
+        if not is_missing(x) and not is_missing(y):
+            sums[x] += y
+    return sum(map(abs, sums.values()))
 
 
 def preferred_orders(columns):
@@ -264,21 +413,43 @@ def width(rows, values):
     return max(present) - min(present) + (len(present) < len(rows))
 
 
-def split_until(rows, columns, limit):
-    """Return cells with fewer rows than the limit, unless all columns are constant in them."""
-    widths = [width(rows, values) for values in columns]
-    if len(rows) < limit or max(widths) == 0:
+def parts_by_level(rows, column):
+    """Return the rows of each level, and those with a missing cell."""
+    by_level = {}
+    for row in rows:
+        level = "missing" if is_missing(column[row]) else column[row]
+        by_level.setdefault(level, []).append(row)
+    return list(by_level.values())
+
+
+def split_until(rows, nominal, ordered, limit):
+    """Return cells with fewer rows than the limit, unless all columns are constant in them.
+
+    Nominal columns are split first, one after the other, and then ordered ones.
+    """
+    if len(rows) < limit:
         return [rows]
-    parts = parts_at_median(rows, columns[widths.index(max(widths))])
-    return [cell for part in parts for cell in split_until(part, columns, limit)]
+    parts = [rows]
+    if nominal:
+        parts, nominal = parts_by_level(rows, nominal[0]), nominal[1:]
+    elif ordered:
+        widths = [width(rows, values) for values in ordered]
+        if max(widths) > 0:
+            parts = parts_at_median(rows, ordered[widths.index(max(widths))])
+        else:
+            ordered = []
+    else:
+        return [rows]
+    return [cell for part in parts for cell in split_until(part, nominal, ordered, limit)]
 
 
 def balanced_levels(columns, order):
     """Return the cells of each level, coarsest first."""
-    ordered = [places(columns[c]) for c in order]
+    nominal = [columns[c] for c in order if is_nominal(columns[c])]
+    ordered = [places(columns[c]) for c in order if not is_nominal(columns[c])]
     n = len(columns[0])
     limits = [4 * 2**i for i in range(MOST_LEVELS) if 4 * 2**i <= n]
-    return [split_until(list(range(n)), ordered, limit) for limit in reversed(limits)]
+    return [split_until(list(range(n)), nominal, ordered, limit) for limit in reversed(limits)]
 
 
 def present_rows(parts, target):
@@ -299,12 +470,10 @@ class Gain(NamedTuple):
 
 def gain(ranked, parts):
     """Return the gain of the cells of a grid, or None if the grid has no degrees of freedom."""
-    n = ranked.n
-    freedom = sum((1 - len(c) / n) * (1 + 2 / len(c)) for c in parts if len(c) >= 2)
-    if freedom <= NEARLY_ZERO:
+    n, h = ranked.n, ranked.entropy
+    freedom = freedom_of(ranked, parts)
+    if freedom == 0:
         return None
-    freedom = max(freedom, 1.0)
-    h = ranked.entropy
     within = sum(len(c) / n * entropy_of_rows(ranked, c) for c in parts)
     expected = sum(len(c) / n * (h - expected_entropy(ranked, len(c))) for c in parts)
     explainable = 1 - expected / h
@@ -337,7 +506,7 @@ def garrote(shape, grid_gain, z):
     e = grid_gain.explained
     if e <= tau:
         return 0.0
-    return max(min(e, 1.0) - tau**2 / min(e, 1.0), 0.0)
+    return max((min(e, 1.0) - tau**2 / min(e, 1.0)) / (1 - tau**2), 0.0)
 
 
 def best_gain(target, partitions):
@@ -379,7 +548,7 @@ def added_deviations(target, condition, candidate):
     """Return what a column adds within the cells of a condition, in standard deviations."""
     ranked = rank_target(target)
     shape = null_shape(ranked)
-    along = places(candidate)
+    along = candidate if is_nominal(candidate) else places(candidate)
     most = 0.0
     for order in preferred_orders(condition):
         levels = balanced_levels(condition, order)
@@ -401,7 +570,9 @@ def added_deviations(target, condition, candidate):
 
 
 def split_once(rows, values):
-    """Return the parts of a cell, split along a column if it varies there."""
+    """Return the parts of a cell, split along levels, or along places if they vary there."""
+    if is_nominal(values):
+        return parts_by_level(rows, values)
     return parts_at_median(rows, values) if width(rows, values) > 0 else [rows]
 
 
@@ -410,8 +581,7 @@ def relative_gain(ranked, parts):
     n, h = ranked.n, ranked.entropy
     within = sum(len(c) / n * entropy_of_rows(ranked, c) for c in parts)
     expected = sum(len(c) / n * (h - expected_entropy(ranked, len(c))) for c in parts)
-    freedom = sum((1 - len(c) / n) * (1 + 2 / len(c)) for c in parts if len(c) >= 2)
-    return 1 - within / h, expected / h, max(freedom, 1.0) if freedom > NEARLY_ZERO else 0.0
+    return 1 - within / h, expected / h, freedom_of(ranked, parts)
 
 
 # ---------------------------------------------------------------- strength and score
@@ -630,6 +800,8 @@ def level_of(columns, max_given):
 
 def weight(column):
     ranked = rank_target(column)
+    if isinstance(ranked, LevelTarget):
+        return min(1.0, ranked.entropy) / 4
     return ranked.entropy / ranked.n if ranked.n else 0.0
 
 

@@ -1,7 +1,7 @@
 """A naive version of conditional evidence and of increments, written from their definitions.
 
-This module shares no code with the package. A column is a list of numbers, and NaN is a missing
-cell. Random numbers are arguments.
+This module shares no code with the package. A column is a list of numbers, or a `Nominal` list of
+levels, and NaN is a missing cell. Random numbers are arguments.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.stats import norm
 
 import naive_chance
 import naive_evidence
-from naive_chance import is_missing
+from naive_chance import is_missing, is_nominal, level_counts
 from naive_evidence import NOT_AVAILABLE, Standard, inverse_probability
 
 MOST_TERMS = 256
@@ -26,6 +26,7 @@ PER_FACTOR = Fraction(3, 10)
 LARGEST_PENALTY, SMALLEST_PENALTY = 10.0, 10**-6.5
 DECIMALS = 9
 ROWS_OF_CELLS = 16
+MOST_INDICATORS = 8
 NOTHING = 1e-9
 
 
@@ -68,6 +69,18 @@ def function(column, degree):
     return normal_scores(column) if degree == 1 else cosine(column, degree)
 
 
+def indicators(column, most):
+    """Return the column itself, or which rows have each of the most frequent levels.
+
+    Of equally frequent levels, those with smaller numbers come first.
+    """
+    if not is_nominal(column):
+        return [column]
+    counts = level_counts(column)
+    frequent = sorted(counts, key=lambda level: (-counts[level], level))[:most]
+    return [[float(x == level) for x in column] for level in frequent]
+
+
 # ---------------------------------------------------------------- terms
 
 
@@ -78,30 +91,42 @@ def prior_variance(degrees, n_columns):
 
 
 @cache
-def all_products(n_columns):
-    """Return all products of at most three functions, each as {(column, degree), ..}."""
-    degrees = range(1, MOST_DEGREE + 1)
+def all_products(n_levels):
+    """Return all products of at most three functions of different columns, with their degrees.
+
+    Each is ({(column, function), ..}, degrees). The functions of an ordered column are numbered by
+    their degrees. A nominal column has a function of degree 1 for each level.
+    """
+    functions = [
+        [(column, level, 1) for level in range(1, n + 1)]
+        if n > 0
+        else [(column, degree, degree) for degree in range(1, MOST_DEGREE + 1)]
+        for column, n in enumerate(n_levels)
+    ]
     return [
-        frozenset(zip(columns, chosen, strict=True))
+        (frozenset((c, f) for c, f, _ in chosen), tuple(sorted(d for *_, d in chosen)))
         for n_factors in (1, 2, 3)
-        for columns in combinations(range(n_columns), n_factors)
-        for chosen in product(degrees, repeat=n_factors)
-        if math.prod(chosen) <= MOST_DEGREE
+        for columns in combinations(functions, n_factors)
+        for chosen in product(*columns)
+        if math.prod(d for *_, d in chosen) <= MOST_DEGREE
     ]
 
 
-def terms(n_columns, n_further, most, most_factors=3):
+def terms(n_levels, n_further, most, most_factors=3):
     """Return the terms with the largest prior variances, as {factors: variance}.
 
     Products with the same degrees are taken together, until the next ones are too many. Functions
     of the further columns are not multiplied.
+
+    Parameters
+    ----------
+    n_levels : of each column, the number of levels that have a function; 0 if it is ordered
     """
+    n_columns = len(n_levels)
     by_degrees = {}
-    for factors in all_products(n_columns):
-        if len(factors) > most_factors:
-            continue
-        degrees = tuple(sorted(degree for _, degree in factors))
-        by_degrees.setdefault(degrees, []).append(factors)
+    for factors, degrees in all_products(tuple(n_levels)):
+        if len(factors) <= most_factors:
+            by_degrees.setdefault(degrees, []).append(factors)
     for degree in range(1, MOST_DEGREE + 1):
         further = [frozenset([(n_columns + at, degree)]) for at in range(n_further)]
         by_degrees.setdefault((degree,), []).extend(further)
@@ -116,12 +141,21 @@ def terms(n_columns, n_further, most, most_factors=3):
 
 def design(columns, further, n_rows, most_factors=3):
     """Return the terms, each a list with one value per row, scaled by their prior deviations."""
+    most = min(MOST_TERMS, n_rows // 2)
+    most_levels = most // (1 + sum(map(is_nominal, columns)))
+    levels = [indicators(each, most_levels) if is_nominal(each) else [] for each in columns]
     every = [*columns, *further]
+
+    def values(column, number):
+        if column < len(columns) and levels[column]:
+            return normal_scores(levels[column][number - 1])
+        return function(every[column], number)
+
     found = []
     for factors, variance in terms(
-        len(columns), len(further), min(MOST_TERMS, n_rows // 2), most_factors
+        [len(each) for each in levels], len(further), most, most_factors
     ).items():
-        functions = [function(every[column], degree) for column, degree in factors]
+        functions = [values(*factor) for factor in factors]
         found.append(
             [math.sqrt(variance) * math.prod(row) for row in zip(*functions, strict=True)]
         )
@@ -285,17 +319,29 @@ def adjust(columns, given):
 # ---------------------------------------------------------------- exchange
 
 
-def similar_rows(target, conditions):
+def similar_rows(targets, conditions):
     """Return cells with fewer than 16 rows, as lists of rows.
 
-    They are cells of the only condition, or of the predictions of the target.
+    They are cells of the only condition, or of the predictions of the target, or its indicators.
+    Rows of a cell have the same level of every nominal condition.
     """
-    n = len(target.column)
+    n = len(targets[0].column)
+    levels = [each for each in conditions if is_nominal(each)]
     if n < ROWS_OF_CELLS:
-        return [list(range(n))]
-    along = conditions[0] if len(conditions) == 1 else target.fitted
-    levels = naive_chance.balanced_levels([along], (0,))
-    return levels[-3]
+        by_levels = {}
+        for row in range(n):
+            by_levels.setdefault(tuple(each[row] for each in levels), []).append(row)
+        return list(by_levels.values())
+    along = conditions
+    if len(conditions) != 1:
+        along = [*(each.fitted for each in targets), *levels]
+    return naive_chance.balanced_levels(along, first_order(along))[-3]
+
+
+def first_order(columns):
+    """Return the order in which columns are preferred; of equally good columns, the first."""
+    keys = naive_chance.separations(columns)
+    return sorted(range(len(columns)), key=lambda c: -keys[c])
 
 
 def sources_of(cells, numbers):
@@ -314,7 +360,8 @@ def sources_of(cells, numbers):
 def views_of_pair(column, target, like):
     """Return the gains of a pair: by view, of both directions; then the correlations.
 
-    The null distribution of grids is that of another column in place of the target.
+    The null distribution of grids is that of another column in place of the target. In the place
+    of a skewness, correlations have whether one of the columns has two values.
     """
     gains = []
     for of_grids, views in (
@@ -330,8 +377,10 @@ def views_of_pair(column, target, like):
                     gains.append(naive_evidence.grid_gain(ranks, [condition], sizes, null_ranks))
                 else:
                     gains.append(naive_evidence.neighbour_gain(ranks, condition, sizes))
+    two_valued = len(set(column)) == 2 or len(set(target)) == 2
     for fold, fold_target in product((naive_chance.mid_ranks, naive_evidence.folded), repeat=2):
-        gains.append(Standard(naive_evidence.correlation(fold(column), fold_target(target)), 0.0))
+        correlation = naive_evidence.correlation(fold(column), fold_target(target))
+        gains.append(Standard(correlation, two_valued))
     return gains
 
 
@@ -339,19 +388,16 @@ def evidence_of_pair(gains):
     """Return the mean of 1 / probability from the gains of a pair."""
     gains = list(gains)
     terms = []
-    for *_, one_way, both_ways, spread in (
-        naive_evidence.GRIDS_OF_PAIRS + naive_evidence.NEIGHBOURS
-    ):
-        there, back = gains.pop(0), gains.pop(0)
-        both = Standard(
-            (there.gain + back.gain) / spread, (there.skewness + back.skewness) / 2 * spread / 2
-        )
-        terms += [one_way * inverse_probability(each) for each in (there, back)]
-        terms.append(both_ways * inverse_probability(both))
-    for folds, correlation in zip(product((0, 1), repeat=2), gains, strict=True):
-        log_probability = math.log(2) + norm.logsf(abs(correlation.gain))
-        terms.append(naive_evidence.CORRELATIONS[sum(folds)] * math.exp(-log_probability))
-    return math.fsum(terms)
+    for _, _, *weights in naive_evidence.GRIDS_OF_PAIRS + naive_evidence.NEIGHBOURS:
+        terms.append(naive_evidence.weighted_directions(gains.pop(0), gains.pop(0), *weights))
+    all_weights = 1.0
+    for folds, (gain, two_valued) in zip(product((0, 1), repeat=2), gains, strict=True):
+        weight = naive_evidence.CORRELATIONS[sum(folds)]
+        if two_valued and folds[0] == folds[1]:
+            all_weights += (naive_evidence.EMPHASIS - 1) * weight
+            weight *= naive_evidence.EMPHASIS
+        terms.append(weight * math.exp(-math.log(2) - norm.logsf(abs(gain))))
+    return math.fsum(terms) / all_weights
 
 
 def views_of(columns, joint, target, like):
@@ -379,28 +425,36 @@ def standardise(views, references):
     return result
 
 
-def combined(views):
-    """Return the evidence from standardised views."""
-    *pairs, levels = views
-    of_pairs = naive_evidence.mean([evidence_of_pair(gains) for gains in pairs])
-    of_levels = naive_evidence.mean([inverse_probability(each) for each in levels] or [1.0])
-    return math.log((of_pairs + of_levels) / 2)
+def combined(views_of_targets):
+    """Return the evidence from standardised views, those of each indicator of the target."""
+    of_pairs, of_levels = [], []
+    for *pairs, levels in views_of_targets:
+        of_pairs += [evidence_of_pair(gains) for gains in pairs]
+        inverse = [inverse_probability(each) for each in levels]
+        of_levels.append(naive_evidence.mean(inverse or [1.0]))
+    return math.log((naive_evidence.mean(of_pairs) + naive_evidence.mean(of_levels)) / 2)
 
 
 class Test(NamedTuple):
     """All that a conditional test compares: copies of the target's residuals with columns."""
 
     rows: list  # the complete rows, sorted by all values
-    target: Adjusted
+    targets: list  # the target, or its indicators
     columns: list  # residuals
     cells: list
     joint: list
 
     def copy(self, numbers):
-        return self.target.exchanged(sources_of(self.cells, numbers))
+        """Return a copy of the residuals of each indicator."""
+        sources = sources_of(self.cells, numbers)
+        return [each.exchanged(sources) for each in self.targets]
 
-    def views(self, residuals):
-        return views_of(self.columns, self.joint, residuals, self.target.residuals)
+    def views(self, copy):
+        """Return the views of each indicator."""
+        return [
+            views_of(self.columns, self.joint, residuals, target.residuals)
+            for residuals, target in zip(copy, self.targets, strict=True)
+        ]
 
 
 def complete_rows(target, columns, given):
@@ -408,6 +462,14 @@ def complete_rows(target, columns, given):
     every = [target, *columns, *given]
     rows = [r for r in range(len(target)) if not any(is_missing(each[r]) for each in every)]
     return sorted(rows, key=lambda row: [each[row] for each in reversed(every)])
+
+
+def oriented(column):
+    """Return a column; of two values that are not equally frequent, the rarer one is larger."""
+    present = [x for x in column if not is_missing(x)]
+    if len(set(present)) == 2 and 2 * present.count(min(present)) < len(present):
+        return type(column)(-x for x in column)
+    return column
 
 
 def by_content(target, columns, given):
@@ -429,23 +491,40 @@ def least_rows(given):
 def prepare_test(target, columns, given):
     """Return the test, or None if there is nothing to test."""
     columns, given = by_content(target, columns, given)
+    target, columns, given = (
+        oriented(target),
+        [oriented(each) for each in columns],
+        [oriented(each) for each in given],
+    )
     rows = complete_rows(target, columns, given)
 
     def of_rows(column):
-        return [column[row] for row in rows]
+        return type(column)(column[row] for row in rows)
 
     tested = [of_rows(each) for each in columns if naive_chance.varies(of_rows(each))]
     if len(rows) < least_rows(given) or not tested or not naive_chance.varies(of_rows(target)):
         return None
-    all_given = [of_rows(each) for each in given]
-    conditions = [each for each in all_given if naive_chance.varies(each)]
-    adjusted, *others = adjust([of_rows(target), *tested], conditions)
-    residuals = [each.residuals for each in others if each.unexplained > 0.01]
-    if adjusted.unexplained <= 0.01 or not residuals:
+    conditions = [of_rows(each) for each in given]
+    conditions = [each for each in conditions if naive_chance.varies(each)]
+    ordered = [each for each in tested if not is_nominal(each)]
+    nominal = [each for each in tested if is_nominal(each)]
+    of_target = indicators(of_rows(target), MOST_INDICATORS)
+    of_nominal = [some for each in nominal for some in indicators(each, MOST_INDICATORS)]
+    adjusted = adjust([*of_target, *ordered, *of_nominal], conditions)
+
+    def undetermined(first, number):
+        return [each for each in adjusted[first : first + number] if each.unexplained > 0.01]
+
+    targets = undetermined(0, len(of_target))
+    of_ordered = [each.residuals for each in undetermined(len(of_target), len(ordered))]
+    last = undetermined(len(of_target) + len(ordered), len(of_nominal))
+    residuals = [*of_ordered, *(each.residuals for each in last)]
+    if not targets or not residuals:
         return None
-    along = [*residuals, *conditions]
-    joint = naive_chance.balanced_levels(along, naive_chance.preferred_orders(along)[0])
-    return Test(rows, adjusted, residuals, similar_rows(adjusted, conditions), joint)
+    along = [*of_ordered, *(each for each in conditions if not is_nominal(each))]
+    along += [each for each in (*nominal, *conditions) if is_nominal(each)]
+    joint = naive_chance.balanced_levels(along, first_order(along))
+    return Test(rows, targets, residuals, similar_rows(targets, conditions), joint)
 
 
 def evidence(target, columns, given, reference, permutations=()):
@@ -460,9 +539,16 @@ def evidence(target, columns, given, reference, permutations=()):
     if test is None:
         return [0.0] * (1 + len(permutations))
     references = [test.views(test.copy(numbers)) for numbers in reference]
-    copies = [test.target.residuals]
+    copies = [[each.residuals for each in test.targets]]
     copies += [test.copy([numbers[row] for row in test.rows]) for numbers in permutations]
-    return [combined(standardise(test.views(copy), references)) for copy in copies]
+    found = []
+    for copy in copies:
+        standardised_views = [
+            standardise(views, [reference[at] for reference in references])
+            for at, views in enumerate(test.views(copy))
+        ]
+        found.append(combined(standardised_views))
+    return found
 
 
 # ---------------------------------------------------------------- increments
@@ -504,9 +590,12 @@ def roles(pair, columns, given, values):
     """Return tested column, target and given columns of a pair: the target has more values.
 
     If both have equally many values, it is the column that separates the others of the set best.
+    An ordered column is preferred to a nominal one as a target.
     """
     numbers = {c: len({x for x in values[c] if not is_missing(x)}) for c in pair}
     every = [*columns, *given]
     separations = naive_chance.separations([values[c] for c in every])
-    tested, target = sorted(pair, key=lambda c: (numbers[c], separations[every.index(c)]))
+    tested, target = sorted(
+        pair, key=lambda c: (not is_nominal(values[c]), numbers[c], separations[every.index(c)])
+    )
     return tested, target, tuple(sorted({*columns, *given} - {tested, target}))

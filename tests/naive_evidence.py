@@ -1,18 +1,20 @@
 """A naive version of the evidence statistic, written from its definition in docs/uds_chance.rst.
 
-This module shares no code with the package. A column is a list of numbers, and NaN is a missing
-cell.
+This module shares no code with the package. A column is a list of numbers, or a `Nominal` list of
+levels, and NaN is a missing cell.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import combinations, product
 from typing import NamedTuple
 
 from scipy.stats import norm
 
 import naive_chance
+from naive_chance import is_missing, is_nominal, level_counts
 
 COARSE, MEDIUM, FINE = (2, 3, 4), (4, 6, 8, 12, 16), (24, 32, 48, 64, 96, 128, 192)
 # Each view: numbers of bins, whether the target is folded, weight of either direction, weight of
@@ -32,6 +34,12 @@ NEIGHBOURS = (
 )
 # Weights of correlations by the number of folded columns.
 CORRELATIONS = {0: 0.3, 1: 0.02, 2: 0.03}
+# Weights if one column is nominal, by whether the other is folded; and if both are.
+KRUSKAL_WALLIS = {False: 0.3, True: 0.03}
+CELLS_OF_LEVELS, MOST_CELLS = 0.3, 2**16
+# If a column is nominal or has two values, the correlations of which none or both are folded,
+# or the associations in their place, have this many times their weight.
+EMPHASIS = 5
 # Pairs, triples, and a column with all others.
 WEIGHTS_OF_KINDS = (0.45, 0.45, 0.1)
 GRIDS_OF_TRIPLES = (((2,), 0.5), ((3, 4, 6), 0.45), ((8, 12, 16, 24), 0.05))
@@ -52,6 +60,13 @@ def folded(column):
     ranks = naive_chance.mid_ranks(column)
     n = sum(r == r for r in ranks)
     return [abs(r - (n + 1) / 2) for r in ranks]
+
+
+def as_target(column, fold):
+    """Return the ranks of a target, or its levels; None if a nominal column is to be folded."""
+    if is_nominal(column):
+        return None if fold else column
+    return folded(column) if fold else naive_chance.mid_ranks(column)
 
 
 # ---------------------------------------------------------------- grids
@@ -81,9 +96,7 @@ def gain_of_cells(ranked, parts, like=None):
         len(c) / n * (1 - naive_chance.expected_entropy(null, len(c)) / null.entropy)
         for c in parts
     )
-    freedom = sum((1 - len(c) / n) * (1 + 2 / len(c)) for c in parts if len(c) >= 2)
-    freedom = max(freedom, 1.0) if freedom > naive_chance.NEARLY_ZERO else 0.0
-    return 1 - within - expected, freedom
+    return 1 - within - expected, naive_chance.freedom_of(ranked, parts)
 
 
 def all_sizes(n_rows, n_columns):
@@ -105,7 +118,7 @@ def grid_gain(target, given, bins_of, like=None):
 
     The null distribution is that of the target, or of another column with other ties.
     """
-    if naive_chance.rank_target(target).entropy == 0:
+    if target is None or naive_chance.rank_target(target).entropy == 0:
         return NOT_AVAILABLE
     shape = naive_chance.null_shape(naive_chance.rank_target(target if like is None else like))
     gains = [
@@ -137,7 +150,7 @@ def windows(column, least):
     All runs of values with at least ``least`` and at most four times as many rows that have fewer
     without the first or the last value; and both ends of the column with fewer rows.
     """
-    present = sorted({x for x in column if not naive_chance.is_missing(x)})
+    present = sorted({x for x in column if not is_missing(x)})
     groups = [[row for row, x in enumerate(column) if x == value] for value in present]
     if sum(map(len, groups)) < 4 * least:
         return []
@@ -163,17 +176,27 @@ def windows(column, least):
 
 
 def neighbour_gain(ranks, condition, least):
-    """Return how much less ranks differ in windows along the condition, standardised."""
+    """Return how much less ranks, or levels, differ in windows along the condition, standardised.
+
+    Two levels differ by 1. Along a nominal condition there are no windows.
+    """
+    if ranks is None or is_nominal(condition):
+        return NOT_AVAILABLE
+    nominal = is_nominal(ranks)
+
+    def difference(i, j):
+        return float(ranks[i] != ranks[j]) if nominal else abs(ranks[i] - ranks[j])
+
     rows = [row for row, r in enumerate(ranks) if r == r]
     n = len(rows)
     found = windows(condition, least)
     if n < 3 or not found:
         return NOT_AVAILABLE
-    mean_of = {i: sum(abs(ranks[i] - ranks[j]) for j in rows) / (n - 1) for i in rows}
+    mean_of = {i: sum(difference(i, j) for j in rows) / (n - 1) for i in rows}
     mean = sum(mean_of.values()) / n
 
     def similarity(i, j):
-        return mean_of[i] + mean_of[j] - mean - abs(ranks[i] - ranks[j])
+        return mean_of[i] + mean_of[j] - mean - difference(i, j)
 
     variance = sum(similarity(i, j) ** 2 for i, j in combinations(rows, 2)) / math.comb(n, 2)
     weights = {}
@@ -197,9 +220,9 @@ def neighbour_gain(ranks, condition, least):
 
 def centred(column):
     """Return the distances from the mean; a missing cell has the distance 0."""
-    present = [x for x in column if not naive_chance.is_missing(x)]
+    present = [x for x in column if not is_missing(x)]
     mean = math.fsum(present) / len(present) if present else 0.0
-    return [0.0 if naive_chance.is_missing(x) else x - mean for x in column]
+    return [0.0 if is_missing(x) else x - mean for x in column]
 
 
 def correlation(one, other):
@@ -210,6 +233,139 @@ def correlation(one, other):
         return 0.0
     total = math.fsum(a * b for a, b in zip(x, y, strict=True))
     return total * math.sqrt((len(x) - 1) / product_of_squares)
+
+
+# ---------------------------------------------------------------- associations of levels
+
+
+def kruskal_wallis(levels, values):
+    """Return the statistic of Kruskal and Wallis, standardised by mean and variance.
+
+    A missing value counts as the mean of all values. A row without a level has no group.
+    """
+    x, n = centred(values), len(values)
+    square = math.fsum(a * a for a in x)
+    if square < 1e-9:
+        return NOT_AVAILABLE
+    counts = level_counts(levels)
+    sums = {
+        each: math.fsum(a for a, b in zip(x, levels, strict=True) if b == each) for each in counts
+    }
+    statistic = (n - 1) / square * math.fsum(sums[each] ** 2 / counts[each] for each in counts)
+    freedom = math.fsum(1 - count / n for count in counts.values())
+    variance = max(variance_of_groups(x, list(counts.values())), 0.1 * freedom)
+    return Standard((statistic - freedom) / math.sqrt(variance), math.sqrt(8 / freedom))
+
+
+def variance_of_groups(x, counts):
+    """Return the variance of the statistic of Kruskal and Wallis, by Box and Andersen."""
+    n, k = len(x), len(counts)
+    second, fourth = (math.fsum(a**power for a in x) / n for power in (2, 4))
+    excess = fourth / second**2 - 3
+    inverse = math.fsum(1 / count for count in counts)
+    return 2 * (k - sum(counts) / n) + excess * (inverse - (k * (k + 2) - 2) / n)
+
+
+def exact_variance_of_groups(x, counts):
+    """Return the same over all permutations of values with sum 0, some of which have no group.
+
+    The expectations of products of different values follow from their sum.
+    """
+    n = len(x)
+    second, fourth = (math.fsum(a**power for a in x) / n for power in (2, 4))
+    of_31 = -fourth / (n - 1)
+    of_22 = (n * second**2 - fourth) / (n - 1)
+    of_211 = -(of_31 + of_22) / (n - 2)
+    of_1111 = -3 * of_211 / (n - 3) if n > 3 else 0.0
+
+    def of_one_group(a):
+        pairs, triples = a * (a - 1), a * (a - 1) * (a - 2)
+        return (
+            a * fourth
+            + pairs * (4 * of_31 + 3 * of_22)
+            + 6 * triples * of_211
+            + triples * (a - 3) * of_1111
+        )
+
+    def of_two_groups(a, b):
+        return a * b * (of_22 + (a + b - 2) * of_211 + (a - 1) * (b - 1) * of_1111)
+
+    total = math.fsum(of_one_group(a) / a**2 for a in counts)
+    total += 2 * math.fsum(of_two_groups(a, b) / (a * b) for a, b in combinations(counts, 2))
+    mean = math.fsum(second * (n - a) / (n - 1) for a in counts)
+    return (total - mean**2) * ((n - 1) / (n * second)) ** 2
+
+
+def pearson(one, other):
+    """Return Pearson's chi-square of two nominal columns, standardised.
+
+    Mean and variance are those of random permutations without missing cells.
+    """
+    n = len(one)
+    if n < 4:
+        return NOT_AVAILABLE
+    counts, others = level_counts(one), level_counts(other)
+    both = Counter(zip(one, other, strict=True))
+    expected = {(a, b): counts[a] * others[b] / n for a in counts for b in others}
+    statistic = math.fsum((both[cell] - e) ** 2 / e for cell, e in expected.items())
+    k, m = len(counts), len(others)
+    # Haldane's variance, with the sums over levels of 1 / rows.
+    width = [(n - each) * (each - 1) / (n - 1) for each in (k, m)]
+    inverse = [math.fsum(1 / count for count in each.values()) for each in (counts, others)]
+    sparse = [(n * s - each**2) / (n - 2) for s, each in zip(inverse, (k, m), strict=True)]
+    variance = 2 * n / (n - 3) * (width[0] - sparse[0]) * (width[1] - sparse[1])
+    variance += n**2 / (n - 1) * sparse[0] * sparse[1]
+    if variance <= 1e-12:
+        return NOT_AVAILABLE
+    freedom = (k - 1) * (m - 1)
+    gain = (statistic - freedom * n / (n - 1)) / math.sqrt(variance)
+    return Standard(gain, math.sqrt(8 / freedom))
+
+
+def tail_of_count(count, expected):
+    """Return the deviation of a normal variable as unlikely as a Poisson count, or a further one.
+
+    By the approximation of Wilson and Hilferty: the probability of at least k events is that of a
+    Gamma variable with the mean k below the expectation.
+    """
+    if count > expected:
+        return 3 * math.sqrt(count) * (1 - 1 / (9 * count) - (expected / count) ** (1 / 3))
+    k = count + 1
+    return 3 * math.sqrt(k) * ((expected / k) ** (1 / 3) - 1 + 1 / (9 * k))
+
+
+def single_cells(one, other):
+    """Return the mean over all cells of 1 / probability of a count as far from its expectation."""
+    n = len(one)
+    counts, others = level_counts(one), level_counts(other)
+    both = Counter(zip(one, other, strict=True))
+    terms = []
+    for a, b in product(counts, others):
+        # Both tails. The variance of a count is smaller than that of a Poisson variable.
+        narrowing = math.sqrt((1 - counts[a] / n) * (1 - others[b] / n))
+        deviation = tail_of_count(both[a, b], counts[a] * others[b] / n)
+        terms.append(max(math.exp(-norm.logsf(max(deviation, 0) / narrowing)) / 2, 1.0))
+    return mean(terms)
+
+
+def association(one, other):
+    """Return the weighted 1 / probabilities in the place of correlations, if one is nominal."""
+    if not is_nominal(one):
+        one, other = other, one
+    if is_nominal(other):
+        inverse = 1.0
+        if len(level_counts(one)) * len(level_counts(other)) <= MOST_CELLS:
+            inverse = mean([inverse_probability(pearson(one, other)), single_cells(one, other)])
+        terms = [(CELLS_OF_LEVELS, inverse)]
+    else:
+        terms = [
+            (weight, inverse_probability(kruskal_wallis(one, as_target(other, fold))))
+            for fold, weight in KRUSKAL_WALLIS.items()
+        ]
+    # What is left of the weight of the correlations is not available.
+    rest = 2 * CORRELATIONS[1]
+    rest += EMPHASIS * (CORRELATIONS[0] + CORRELATIONS[2] - sum(w for w, _ in terms))
+    return EMPHASIS * math.fsum(weight * inverse for weight, inverse in terms) + rest
 
 
 # ---------------------------------------------------------------- evidence
@@ -224,27 +380,44 @@ def inverse_probability(standard):
     return math.exp(-norm.logsf(6 / skewness * (root - 1 + skewness**2 / 36)))
 
 
+def weighted_directions(there, back, one_way, both_ways, spread):
+    """Return the weighted 1 / probabilities of a view: of each direction, and of their sum.
+
+    If only one direction is available, it takes the place of the sum.
+    """
+    available = [each for each in (there, back) if each.gain > -math.inf]
+    both = NOT_AVAILABLE
+    if len(available) == 2:
+        skewness = (there.skewness + back.skewness) / 2 * spread / 2
+        both = Standard((there.gain + back.gain) / spread, skewness)
+    elif available:
+        (both,) = available
+    of_directions = one_way * (inverse_probability(there) + inverse_probability(back))
+    return of_directions + both_ways * inverse_probability(both)
+
+
 def pair_evidence(one, other):
     """Return the mean of 1 / probability over all views of a pair."""
     terms = []
-    for of_grids, views in ((True, GRIDS_OF_PAIRS), (False, NEIGHBOURS)):
-        for sizes, fold, one_way, both_ways, spread in views:
-            directions = []
-            for target, condition in ((one, other), (other, one)):
-                ranks = folded(target) if fold else naive_chance.mid_ranks(target)
-                if of_grids:
-                    directions.append(grid_gain(ranks, [condition], sizes))
-                else:
-                    directions.append(neighbour_gain(ranks, condition, sizes))
-            terms += [one_way * inverse_probability(each) for each in directions]
-            gain = (directions[0].gain + directions[1].gain) / spread
-            skewness = (directions[0].skewness + directions[1].skewness) / 2 * spread / 2
-            terms.append(both_ways * inverse_probability(Standard(gain, skewness)))
+    for gain_of, views in ((grid_gain_of_one, GRIDS_OF_PAIRS), (neighbour_gain, NEIGHBOURS)):
+        for sizes, fold, *weights in views:
+            there = gain_of(as_target(one, fold), other, sizes)
+            back = gain_of(as_target(other, fold), one, sizes)
+            terms.append(weighted_directions(there, back, *weights))
+    all_weights = 1 + (EMPHASIS - 1) * (CORRELATIONS[0] + CORRELATIONS[2])
+    if is_nominal(one) or is_nominal(other):
+        return (math.fsum(terms) + association(one, other)) / all_weights
     ranks = [(naive_chance.mid_ranks(column), folded(column)) for column in (one, other)]
+    two_valued = any(len({x for x in each if not is_missing(x)}) == 2 for each in (one, other))
     for i, j in product((0, 1), repeat=2):
         z = correlation(ranks[0][i], ranks[1][j])
-        terms.append(CORRELATIONS[i + j] * math.exp(-math.log(2) - norm.logsf(abs(z))))
-    return math.fsum(terms)
+        weight = CORRELATIONS[i + j] * (EMPHASIS if two_valued and i == j else 1)
+        terms.append(weight * math.exp(-math.log(2) - norm.logsf(abs(z))))
+    return math.fsum(terms) / (all_weights if two_valued else 1)
+
+
+def grid_gain_of_one(target, condition, bins_of):
+    return grid_gain(target, [condition], bins_of)
 
 
 def triple_evidence(target, given):

@@ -86,14 +86,21 @@ def test_one_column_is_an_error(function, array):
         function(as_pandas(array), [])
 
 
-def test_text_is_ignored_with_a_warning(array):
-    frame = as_pandas(array).assign(who="someone")
-    with pytest.warns(CovaryWarning, match=r"left out: 'who' \(text\)") as caught:
+def test_identifiers_are_left_out_with_a_warning(array):
+    frame = as_pandas(array).assign(who=[f"person {row}" for row in range(len(array))])
+    with pytest.warns(CovaryWarning, match=r"left out: 'who' \(an identifier \(") as caught:
         score = covary.score(frame)
     assert caught[0].filename == __file__
     assert score == covary.score(array)
-    with pytest.raises(ColumnError, match="column 'who' cannot be used: it is text"):
+    with pytest.raises(ColumnError, match="column 'who' cannot be used: it is an identifier"):
         covary.score(frame, ["height", "who"])
+
+
+def test_warnings_about_text_point_to_the_caller(array):
+    frame = as_pandas(array).assign(price=[f"${row % 9}" for row in range(len(array))])
+    with pytest.warns(CovaryWarning, match="^text was read as values: 'price'") as caught:
+        covary.score(frame)
+    assert [each.filename for each in caught] == [__file__]
 
 
 def test_few_rows_give_a_warning(array):

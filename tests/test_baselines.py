@@ -21,21 +21,25 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import digamma
-from sklearn.feature_selection import mutual_info_regression
+from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
 import covary
 from covary.errors import ParameterError
 from covary.measures import all_measures, find_measure
+from covary.measures.shared.packages import _load
 from covary.prepare import prepare
+from nominal_tables import as_table, nominal_table, renumbered, reordered, with_rows
 
 DATA = Path(__file__).parent / "data"
 THEIRS = json.loads((DATA / "authors_scores.json").read_text())
 
-PAIRWISE = ["distance-correlation", "hsic", "mutual-information", "pearson", "spearman", "xi"]
+LEVELS = ["cramers-v", "phik", "theils-u"]
+NUMBERS = ["distance-correlation", "hsic", "mutual-information", "pearson", "spearman", "xi"]
+PAIRWISE = sorted([*LEVELS, *NUMBERS])
 ANY_SIZE = ["cmi", "codec", "dhsic", "hics", "mac", "mcde", "quadratic", "total-correlation"]
 BASELINES = sorted([*PAIRWISE, *ANY_SIZE])
 
-NEEDS = {"distance-correlation": "dcor", "dhsic": "hyppo", "hsic": "hyppo"}
+NEEDS = {"distance-correlation": "dcor", "dhsic": "hyppo", "hsic": "hyppo", "phik": "phik"}
 
 NO_TIES = ("normal", "heavy")
 # Without a large offset, which would cost precision.
@@ -57,6 +61,9 @@ UNIT_FREE = [
     ("pearson", {}),
     ("spearman", {}),
     ("xi", {}),
+    ("cramers-v", {}),
+    ("phik", {}),
+    ("theils-u", {}),
 ]
 RANKS_ONLY = [
     ("hics", {}),
@@ -64,6 +71,8 @@ RANKS_ONLY = [
     ("total-correlation", {}),
     ("spearman", {}),
     ("xi", {}),
+    ("cramers-v", {}),
+    ("theils-u", {}),
 ]
 ANY_ORDER = [case for case in UNIT_FREE if case[0] != "mutual-information"] + [("cmi", {})]
 ANY_ORDER_OF_ROWS = [case for case in ANY_ORDER if case[0] not in ("cmi", "xi")]
@@ -571,6 +580,282 @@ def test_dhsic_equals_the_naive_version(table, scale):
     assert score(table, "dhsic", scale=scale) == near(naive_baselines.dhsic(listed(table), scale))
 
 
+# ---------------------------------------------------------------- nominal columns
+
+
+@st.composite
+def pairs_with_levels(draw, kinds=("normal", "ties"), rows=(3, 80), both=False):
+    """Draw a nominal column and another one; both with missing cells in some tables.
+
+    The other one is nominal too if ``both``, and otherwise a column of one of the kinds.
+    """
+    cells = draw(tables(rows=rows, columns=(2, 2), kinds=kinds))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    missing = np.isnan(cells)
+    n_levels = draw(st.integers(1, 12))
+    cells[:, 0] = rng.integers(0, n_levels, len(cells))
+    if both:
+        cells[:, 1] = np.where(rng.random(len(cells)) < 0.5, cells[:, 0] // 2, cells[:, 1] > 0)
+    cells[missing] = np.nan
+    nominal = {"a", "b"} if both else {"a"}
+    order = draw(st.permutations(["a", "b"]))
+    return reordered(as_table({"a": cells[:, 0], "b": cells[:, 1]}, nominal), *order)
+
+
+def flags(table):
+    return tuple(prepare(table).nominal.tolist())
+
+
+def cells_of(table):
+    return [column.values.tolist() for column in table.columns]
+
+
+some_pairs = st.one_of(pairs_with_levels(), pairs_with_levels(both=True))
+
+
+@given(some_pairs, st.sampled_from([3, 10]))
+def test_cramers_v_and_theils_u_of_levels_equal_the_naive_versions(table, bins):
+    arguments = *cells_of(table), flags(table), bins
+    expected = naive_baselines.cramers_v(*arguments)
+    # Squares, because the root magnifies the rounding error of an association near 0.
+    assert score(table, "cramers-v", bins=bins) ** 2 == near(expected**2)
+    assert score(table, "theils-u", bins=bins) == near(naive_baselines.theils_u(*arguments))
+    found = find_measure("theils-u", bins=bins).score_set(prepare(table), [0], 1)
+    assert found == near(naive_baselines.theils_u(*arguments, target=True))
+
+
+@given(with_copies(rows=(3, 80), columns=(2, 2)), st.sampled_from([3, 10, 30]))
+def test_cramers_v_and_theils_u_of_numbers_equal_the_naive_versions(table, bins):
+    expected = naive_baselines.cramers_v(*listed(table), bins=bins)
+    assert score(table, "cramers-v", bins=bins) ** 2 == near(expected**2)
+    expected = naive_baselines.theils_u(*listed(table), bins=bins)
+    assert score(table, "theils-u", bins=bins) == near(expected)
+
+
+@needs("phik")
+@settings(max_examples=25)
+@given(some_pairs, st.sampled_from([4, 10]))
+def test_phik_equals_the_naive_version(table, bins):
+    expected = naive_baselines.phik(*cells_of(table), flags(table), bins)
+    found = score(table, "phik", bins=bins)
+    # Near 1, the integrand of the naive version is too steep.
+    assert found == pytest.approx(expected, abs=1e-4 if found < 0.98 else 5e-3)
+
+
+@needs("phik")
+@settings(max_examples=25)
+@given(some_pairs)
+def test_phik_equals_the_package(table):
+    from phik import phik_from_array
+
+    prepared = prepare(table)
+    rows = ~np.isnan(np.array(cells_of(table))).any(axis=0)
+    x, y = (np.asarray(each)[rows] for each in cells_of(table))
+    assume(x.size > 2 and np.ptp(x) > 0 and np.ptp(y) > 0)
+    numbers = [name for name, flag in zip("xy", prepared.nominal, strict=True) if not flag]
+    expected = phik_from_array(x, y, num_vars=numbers)
+    assert score(table, "phik") == pytest.approx(expected, abs=2e-5)
+
+
+@pytest.mark.parametrize("neighbors", [1, 3, 5])
+@pytest.mark.parametrize("seed", range(10))
+def test_mutual_information_with_levels_equals_the_naive_version(seed, neighbors):
+    # In levels with fewer rows, rounding errors of scikit-learn decide which rows are closer.
+    rng = np.random.default_rng(seed)
+    levels = rng.permutation(np.repeat(np.arange(5.0), [1, 1, 12, 15, 20 + seed]))
+    numbers = rng.normal(size=levels.size) + (levels == 3) * (seed % 3)
+    table = as_table({"a": np.append(levels, [np.nan, 2]), "x": [*numbers, 1, np.nan]}, {"a"})
+    expected = naive_baselines.mutual_information_with_levels(*cells_of(table), neighbors)
+    assert score(table, "mutual-information", neighbors=neighbors) == near(expected)
+
+
+def test_mutual_information_if_each_row_has_a_level_of_its_own_is_0():
+    table = as_table({"a": np.arange(9), "x": np.arange(9) ** 2}, {"a"})
+    assert score(table, "mutual-information") == 0.0
+
+
+@given(pairs_with_levels(both=True))
+def test_mutual_information_of_levels_equals_that_of_frequencies(table):
+    assume(any(flags(table)))
+    columns = naive_baselines.complete(cells_of(table))
+    expected = naive_baselines.mutual_information_of_frequencies(*columns)
+    if len(columns[0]) < 3:
+        expected = 0.0
+    assert score(table, "mutual-information") == near(expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mutual_information_with_levels_equals_scikit_learn(seed):
+    table = nominal_table(seed)
+    colour, shape, x, two, _ = (column.values for column in table.columns)
+    found = covary.score(table, ["colour", "shape"], measure="mutual-information")
+    expected = mutual_info_classif(shape[:, None], colour, discrete_features=True)[0]
+    assert found == near(expected, 1e-12)
+    found = covary.score(table, ["two", "colour"], measure="mutual-information")
+    expected = mutual_info_classif(two[:, None], colour, discrete_features=True)[0]
+    assert found == near(expected, 1e-12)
+    for k in (1, 3, 7):
+        found = covary.score(
+            table, ["colour", "x"], measure="mutual-information", neighbors=k, seed=seed
+        )
+        expected = mutual_info_classif(x[:, None], colour, n_neighbors=k, random_state=seed)[0]
+        assert found == near(expected, 1e-12)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(3, 300), st.sampled_from([0.0, 0.2]))
+def test_total_correlation_with_levels_equals_the_naive_version(seed, n_rows, missing):
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.integers(0, rng.integers(1, n_rows + 1, 3)[:, None], (3, n_rows)).astype(float)
+    cells = {"a": a, "b": b, "c": a + c, "x": rng.normal(size=n_rows), "y": np.round(b / 3)}
+    for values in cells.values():
+        values[rng.random(n_rows) < missing] = np.nan
+    table = as_table(cells, {"a", "b", "c"})
+    nominal = np.flatnonzero(prepare(table).nominal).tolist()
+    columns = list(cells.values())
+    expected = naive_baselines.total_correlation_of_bins(columns, nominal=nominal)
+    assert score(table, "total-correlation") == near(expected)
+    *others, target = range(5)
+    measure = find_measure("total-correlation")
+    among_others = naive_baselines.total_correlation_of_bins(columns[:-1], nominal=nominal)
+    found = measure.score_set(prepare(table), others, target)
+    assert found == near(expected - among_others)
+
+
+def test_total_correlation_of_an_identifier_is_0():
+    rng = np.random.default_rng(0)
+    cells = {"row": rng.permutation(200), "twice": np.arange(200) // 2, "x": rng.normal(size=200)}
+    table = as_table(cells, {"row", "twice"})
+    assert covary.score(table, measure="total-correlation") == 0.0
+
+
+NOMINAL_PAIRWISE = ["cramers-v", "mutual-information", "phik", "theils-u"]
+
+
+@named([*NOMINAL_PAIRWISE, "total-correlation"])
+@settings(max_examples=30)
+@given(table=some_pairs, seed=st.integers(0, 99))
+def test_numbering_of_levels_and_order_of_columns_do_not_change_a_bit(name, table, seed):
+    assume(any(flags(table)))
+    expected = score(table, name)
+    assert score(renumbered(table, seed), name) == expected
+    assert score(reordered(table, *table.names[::-1]), name) == expected
+
+
+@named(NOMINAL_PAIRWISE)
+def test_a_copy_of_levels_has_the_largest_score(name):
+    rng = np.random.default_rng(0)
+    for n_levels in (3, 7, 40):
+        a = rng.integers(0, n_levels, 150)
+        copied = as_table({"a": a, "b": (a + 1) % n_levels}, {"a", "b"})
+        expected = naive_baselines.entropy(a.tolist()) if name == "mutual-information" else 1.0
+        assert score(copied, name) == near(expected, 1e-12)
+        noisy = as_table({"a": a, "b": np.where(rng.random(150) < 0.2, 0, a)}, {"a", "b"})
+        assert score(noisy, name) < score(copied, name)
+
+
+@named(["cramers-v", "phik"])
+@pytest.mark.parametrize("n_levels", [3, 12])
+def test_measures_that_are_corrected_for_chance_are_near_0_if_independent(name, n_levels):
+    rng = np.random.default_rng(n_levels)
+    found = []
+    for _ in range(40):
+        cells = dict(zip("ab", rng.integers(0, n_levels, (2, 300)), strict=True))
+        found.append(score(as_table(cells, {"a", "b"}), name))
+    assert np.median(found) < 0.1
+    assert np.mean(np.array(found) == 0.0) > 0.25
+
+
+def test_expected_association_of_independent_levels_is_0():
+    # Without the maximum with 0, Bergsma's correction leaves no bias.
+    rng = np.random.default_rng(0)
+    n, r, c = 60, 4, 5
+    found = []
+    for _ in range(400):
+        x, y = rng.integers(0, r, n), rng.integers(0, c, n)
+        table = naive_baselines.contingency_table(x.tolist(), y.tolist())
+        phi = naive_baselines.chi_squared(table) / n
+        found.append(phi - (len(table) - 1) * (len(table[0]) - 1) / (n - 1))
+    assert np.mean(found) == pytest.approx(0, abs=3 * np.std(found) / math.sqrt(399))
+
+
+def test_theils_u_has_a_direction():
+    rng = np.random.default_rng(0)
+    fine = rng.integers(0, 8, 400)
+    table = as_table({"fine": fine, "coarse": fine // 2}, {"fine", "coarse"})
+    forward = covary.score(table, ["fine"], target="coarse", measure="theils-u")
+    backward = covary.score(table, ["coarse"], target="fine", measure="theils-u")
+    assert forward == near(1.0, 1e-12)
+    entropies = [naive_baselines.entropy(each) for each in cells_of(table)]
+    assert backward == near(entropies[1] / entropies[0], 1e-12)
+    harmonic = 2 / (1 / forward + 1 / backward)
+    assert score(table, "theils-u") == near(harmonic, 1e-12)
+
+
+@named(NOMINAL_PAIRWISE)
+def test_each_pair_with_levels_uses_its_own_complete_rows(name):
+    table = nominal_table(missing=0.2)
+    pair = reordered(table, "colour", "shape")
+    complete = with_rows(pair, ~np.isnan(cells_of(pair)).any(axis=0))
+    assert score(pair, name) == near(score(complete, name), 1e-12)
+    assert covary.score(table, ["colour", "shape"], measure=name) == score(pair, name)
+
+
+@named([*NOMINAL_PAIRWISE, "total-correlation"])
+def test_constants_and_levels_that_never_meet(name):
+    a = np.arange(60.0) % 4
+    constant = as_table({"a": a, "b": np.zeros(60)}, {"a", "b"})
+    assert score(constant, name) == 0.0
+    half = np.arange(60) < 30
+    apart = {"a": np.where(half, a, np.nan), "b": np.where(half, np.nan, a)}
+    found = score(as_table(apart, {"a", "b"}), name)
+    # Missing cells are a bin of total correlation.
+    assert (found > 0.5) if name == "total-correlation" else (found == 0.0)
+    # In the complete rows, one column has a single level.
+    alone = {"a": np.where(half, 0.0, a), "b": np.where(half, a, np.nan)}
+    if name != "total-correlation":
+        assert score(as_table(alone, {"a", "b"}), name) == 0.0
+
+
+@named(NOMINAL_PAIRWISE)
+def test_as_many_levels_as_rows(name):
+    rows = np.arange(150.0)
+    x = np.random.default_rng(0).normal(size=150)
+    found = score(as_table({"a": rows, "x": x}, {"a"}), name)
+    # Theil's U of an identifier is I / mean entropy, with I the entropy of the ten bins.
+    expected = math.log(10) / ((math.log(10) + math.log(150)) / 2)
+    assert found == (near(expected) if name == "theils-u" else 0.0)
+
+
+@needs("phik")
+def test_phik_pools_the_rarest_of_more_than_100_levels():
+    rng = np.random.default_rng(0)
+    a = np.minimum(rng.geometric(0.02, 3000), 400)
+    b = rng.integers(0, 3, 3000)
+    counts = np.bincount(a)
+    order = sorted(set(a.tolist()), key=lambda v: (-counts[v], a.tolist().index(v)))
+    assert len(order) > 100
+    pooled = [order.index(v) if order.index(v) < 99 else 99 for v in a.tolist()]
+    found = score(as_table({"a": a, "b": (a + b) % 3}, {"a", "b"}), "phik")
+    expected = score(as_table({"a": pooled, "b": (a + b) % 3}, {"a", "b"}), "phik")
+    assert found == near(expected, 1e-12)
+
+
+def test_missing_packages_are_named(monkeypatch):
+    """The package of the measure, or one that this package needs."""
+    table = example_table()[:, :2]
+    for absent in ("phik", "pandas"):
+        _load.cache_clear()
+        for module in [m for m in sys.modules if m.partition(".")[0] == "phik"]:
+            monkeypatch.delitem(sys.modules, module)
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, absent, None)
+            message = f"'phik' needs the package {absent}: pip install 'covary\\[baselines\\]'"
+            with pytest.raises(covary.CovaryError, match=message):
+                score(table, "phik")
+    _load.cache_clear()
+
+
 # ---------------------------------------------------------------- libraries
 
 for_libraries = tables(rows=(5, 80), columns=(2, 2), kinds=("normal", "ties", "dependent"))
@@ -843,6 +1128,14 @@ def test_a_search_for_larger_sets_needs_an_aggregate(name):
         ("MutualInformation", {"aggregate": "median"}),
         ("MutualInformation", {"neighbors": 0}),
         ("MutualInformation", {"seed": -1}),
+        ("CramersV", {"bins": 1}),
+        ("CramersV", {"bins": 255}),
+        ("CramersV", {"aggregate": "median"}),
+        ("TheilsU", {"bins": 1}),
+        ("TheilsU", {"aggregate": "median"}),
+        ("PhiK", {"bins": 1}),
+        ("PhiK", {"bins": 101}),
+        ("PhiK", {"aggregate": "median"}),
     ],
     ids=str,
 )
@@ -934,7 +1227,7 @@ def test_target_is_accepted_or_raises_an_error(name):
             covary.search(table, measure=name, target="x1")
 
 
-@named([n for n in PAIRWISE if n != "xi"])
+@named([n for n in PAIRWISE if n not in ("theils-u", "xi")])
 def test_pairwise_measures_with_a_target_score_pairs(name):
     table = example_table()[:, :3]
     pairs = [score(table[:, [c, 2]], name) for c in (0, 1)]
@@ -1047,6 +1340,8 @@ def test_extreme_units(name, parameters, factors):
 def test_extreme_cell_in_a_dropped_row_does_not_matter(name, parameters):
     if name in ("hics", "mac", "mcde") or parameters.get("bins", name) == "total-correlation":
         pytest.skip("it does not drop rows")
+    if name in ("cramers-v", "theils-u"):
+        pytest.skip("it cuts a column into bins of all of its rows")
     table = example_table()[:, :2]
     expected = score(table[1:], name, **parameters)
     table[0] = 1e300, np.nan

@@ -14,6 +14,7 @@ import pytest
 
 import covary
 from test_figures import HOSTILE
+from test_level_figures import LABELS
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
@@ -251,7 +252,7 @@ def test_every_row_is_in_one_quarter(browser, tmp_path):
             for part in "0123":
                 card.locator("select[name=part]").select_option(part)
                 count = card.locator("form.mark output").text_content()
-                sizes.append(int(count.removesuffix(" rows")))
+                sizes.append(int(count.removesuffix(" of 101 drawn rows")))
             name = field.text_content()
             assert sum(sizes) == 101
             assert sizes == ([71, 0, 30, 0] if name == "few" else [26, 25, 25, 25])
@@ -376,6 +377,152 @@ def test_a_page_of_an_interrupted_search_says_so(browser, tmp_path):
     page.everything()
     assert "0 of 0 sets" in page.view.inner_text("#count")
     assert page.complaints == []
+
+
+# ---------------------------------------------------------------- columns with levels
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    diet = rng.integers(0, 3, 400)
+    frame = pd.DataFrame(
+        {
+            "diet": np.array(["vegan", "keto", "all"])[diet],
+            "weight": 60 + 6 * diet + rng.normal(size=400) * 4,
+            "drink": np.where(
+                rng.random(400) < 0.7, np.array(["tea", "cola", "milk"])[diet], "water"
+            ),
+            "smoker": rng.random(400) < 0.1 + 0.3 * diet,
+        }
+    )
+    frame.loc[rng.random(400) < 0.1, "diet"] = None
+    frame.loc[rng.random(400) < 0.1, "weight"] = np.nan
+    return frame
+
+
+@pytest.fixture(scope="module")
+def level_page(people, tmp_path_factory):
+    """A page whose first set is diet, drink and weight, the latter explained by the others."""
+    path = tmp_path_factory.mktemp("levels") / "levels.html"
+    found = covary.search(people, ["diet", "drink", "smoker"], target="weight", max_size=4, top=20)
+    found.report(path)
+    return path, [set(each.columns) for each in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1200])
+def test_pages_with_levels_have_no_errors(browser, level_page, scheme, width):
+    page = Page(browser, level_page[0], scheme)
+    page.view.set_viewport_size({"width": width, "height": 900})
+    page.everything()
+    page.keep(f"{scheme}-{width}")
+    assert page.view.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.complaints == []
+    assert page.violations() == []
+
+
+def card_of(page, level_page, *columns):
+    """The figure and the card of a set."""
+    rank = level_page[1].index(set(columns)) + 1
+    return page.figure(f"set{rank}"), page.view.locator(f"#set{rank}")
+
+
+def test_a_level_marks_its_rows_in_all_panels(browser, level_page, people):
+    page = Page(browser, level_page[0])
+    figure, card = card_of(page, level_page, "diet", "drink", "weight")
+    before = figure.locator("canvas").screenshot()
+    card.locator("select[name=field]").select_option(label="diet")
+    part = card.locator("select[name=part]")
+    pictures = {before}
+    for level in ("vegan", "keto", "all"):
+        part.select_option(label=level)
+        page.view.wait_for_timeout(300)
+        count = card.locator("form.mark output").text_content()
+        assert count == f"{(people['diet'] == level).sum()} of 400 drawn rows"
+        pictures.add(figure.locator("canvas").screenshot())
+    page.keep("level")
+    assert len(pictures) == 4
+    card.locator("select[name=field]").select_option(label="weight")
+    assert part.input_value() == ""
+    assert part.locator("option").count() == 5  # quarters
+    page.view.wait_for_timeout(300)
+    assert figure.locator("canvas").screenshot() == before
+    assert page.complaints == []
+
+
+def test_a_brush_over_tiles_marks_rows_in_other_panels(browser, level_page):
+    page = Page(browser, level_page[0])
+    figure, _ = card_of(page, level_page, "diet", "drink", "weight")
+    box = figure.locator("canvas").bounding_box()
+    beside = {"x": box["x"] + 270, "y": box["y"], "width": box["width"] - 270, "height": 230}
+    page.view.mouse.move(5, 5)
+    before = page.view.screenshot(clip=beside)
+    page.drag(figure, (110, 60), (130, 70))
+    page.view.mouse.move(5, 5)
+    page.view.wait_for_timeout(300)
+    page.keep("tiles")
+    one_tile = page.view.screenshot(clip=beside)
+    page.drag(figure, (90, 40), (200, 180))
+    page.view.mouse.move(5, 5)
+    page.view.wait_for_timeout(300)
+    many_tiles = page.view.screenshot(clip=beside)
+    assert len({before, one_tile, many_tiles}) == 3
+    assert page.complaints == []
+
+
+def test_a_brush_over_stacked_bars_marks_rows_in_other_panels(browser, people, tmp_path):
+    path = tmp_path / "stacks.html"
+    found = covary.search(people, ["weight", "drink"], target="diet", max_size=3)
+    found.report(path)
+    rank = next(at for at, each in enumerate(found, 1) if len(each.columns) == 3)
+    page = Page(browser, path)
+    figure = page.figure(f"set{rank}")
+    names = page.view.evaluate(
+        "JSON.parse(document.getElementById('data').textContent).figures"
+        f".set{rank}.concat.map((panel) => panel.layer[0].mark.type)"
+    )
+    assert "rect" in names
+    before = figure.locator("canvas").screenshot()
+    page.drag(figure, (100, 40), (150, 120))
+    page.view.mouse.move(5, 5)
+    page.view.wait_for_timeout(300)
+    page.keep("brush")
+    assert figure.locator("canvas").screenshot() != before
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_labels_are_shown_as_text_and_never_executed(browser, tmp_path, rows):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, len(LABELS), 2_000)
+    frame = pd.DataFrame(
+        {
+            "h": pd.Categorical.from_codes(codes, LABELS),
+            "image": pd.Categorical.from_codes(codes % 12, LABELS[:12]),
+            "y": codes + rng.normal(size=2_000),
+        }
+    )
+    path = tmp_path / "labels.html"
+    found = covary.search(frame, max_size=3)
+    found.report(path, rows=rows)
+    page = Page(browser, path)
+    page.everything()
+    page.keep("cards")
+    for rank in range(1, len(found) + 1):
+        box = page.figure(f"set{rank}").locator("canvas").bounding_box()
+        for step in range(1, 8):
+            page.view.mouse.move(box["x"] + step * box["width"] / 8, box["y"] + 100)
+            page.view.wait_for_timeout(40)
+    assert page.view.locator("#vg-tooltip-element").count() == 1
+    assert page.view.locator("img, #vg-tooltip-element script").count() == 0
+    if rows:
+        card = page.view.locator("#set1")
+        options = card.locator("select[name=field] option").all_text_contents()
+        card.locator("select[name=field]").select_option(label=options[0])
+        assert card.locator("select[name=part] option").count() > 1
+    assert page.complaints == []
+    assert page.violations() == []
 
 
 @pytest.mark.slow

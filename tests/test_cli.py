@@ -68,7 +68,7 @@ def test_explain_json_is_the_explanation(covary_command, table):
     assert found["order"] == list(explanation.order)
     assert [step["target"] for step in found["steps"]] == [s.target for s in explanation.steps]
     assert found["rows"] == 300
-    assert "note: left out: 'who' (text)" in err
+    assert err == "covary: note: left out: 'who' (a single level, 'someone' in all rows)\n"
 
 
 def test_explain_with_a_measure_without_explanations_is_an_error(covary_command, table):
@@ -104,7 +104,7 @@ def test_score_json_has_measure_parameters_score_rows_and_columns(covary_command
         "target": None,
         "given": [],
     }
-    assert "note: left out: 'who' (text)" in err
+    assert err == "covary: note: left out: 'who' (a single level, 'someone' in all rows)\n"
 
 
 def test_score_accepts_parameters(covary_command, table):
@@ -221,7 +221,7 @@ def test_search_lists_the_best_sets(covary_command, table):
     assert code == 0
     assert "the best 2 of 4 scored sets (uds-chance, beam, 300 rows)" in out
     assert "[bold]sign[/bold]" in out, "names are not markup"
-    assert err == "covary: note: left out: 'who' (text)\n"
+    assert err == "covary: note: left out: 'who' (a single level, 'someone' in all rows)\n"
 
 
 def test_search_json_is_the_result(covary_command, table):
@@ -337,7 +337,27 @@ def test_demo_without_the_packages_for_a_report(covary_command, tmp_path, monkey
     ("arguments", "message"),
     [
         (["score", "{table}", "-c", "x,nois"], "there is no column 'nois'. Did you mean 'noise'?"),
-        (["score", "{table}", "-c", "x,who"], "column 'who' cannot be used: it is text"),
+        (["score", "{table}", "-c", "x,who"], "column 'who' cannot be used: it is a single leve"),
+        (
+            ["score", "{table}", "--nominal", "nois"],
+            "nominal names 'nois', which is not a column. Did you mean 'noise'?",
+        ),
+        (
+            ["explain", "{table}", "--ordered", "nois=a,b"],
+            "ordered names 'nois', which is not a column. Did you mean 'noise'?",
+        ),
+        (
+            ["matrix", "{table}", "--nominal", "who", "--ordered", "who=someone"],
+            "column 'who' is declared as nominal and as ordered: choose one",
+        ),
+        (
+            ["test", "{table}", "--ordered", "[bold]sign[/bold]=0,2"],
+            "ordered does not list '1' of column '[bold]sign[/bold]': it lists '0', '2'",
+        ),
+        (
+            ["search", "{table}", "--ordered", "noise=1,1"],
+            "ordered['noise'] must be different values, not ['1', '1']",
+        ),
         (["score", "{table}", "-c", "x,x"], "column 'x' is named twice"),
         (["score", "{table}", "-c", "x"], "at least two columns"),
         (["score", "{table}", "-m", "udz"], "there is no measure 'udz'. Did you mean 'uds'?"),
@@ -385,6 +405,7 @@ def test_errors_are_one_line_and_exit_1(covary_command, table, arguments, messag
         ["search", "x.csv", "--strategy", "random"],
         ["search", "x.csv", "--max-size", "1"],
         ["search", "x.csv", "--top", "0"],
+        ["score", "x.csv", "--ordered", "size"],
     ],
 )
 def test_usage_errors_exit_2(covary_command, arguments):

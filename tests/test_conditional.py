@@ -104,8 +104,9 @@ def observed(table, n_columns=1):
 @pytest.mark.parametrize("n_columns", [0, 1, 2, 3, 4])
 @pytest.mark.parametrize(("n_further", "most"), [(0, 0), (0, 2), (0, 13), (0, 128), (2, 40)])
 def test_terms_are_the_naive_ones(n_columns, n_further, most):
-    found = residuals.terms(n_columns, n_further, most)
-    expected = naive.terms(n_columns, n_further, most)
+    n_levels = (0,) * n_columns
+    found = residuals.terms(n_levels, n_further, most)
+    expected = naive.terms(n_levels, n_further, most)
     assert len(found) == len(expected)
     assert {frozenset(term.factors) for term in found} == set(expected)
     for term in found:
@@ -133,7 +134,7 @@ def test_functions_of_a_column_are_the_naive_ones(column):
 def test_the_functions_of_a_design_have_mean_0_and_their_prior_variance():
     table = np.random.default_rng(0).normal(size=(2000, 2))
     design = residuals.design_of([residuals.ranked(column) for column in table.T], [], 2000)
-    variances = [term.variance for term in residuals.terms(2, 0, 256)]
+    variances = [term.variance for term in residuals.terms((0, 0), 0, 256)]
     assert design.shape == (len(variances), 2000)
     assert np.abs(design.mean(axis=1) / np.sqrt(variances)).max() < 0.1
     assert design.var(axis=1) / variances == pytest.approx(1, abs=0.15)
@@ -213,7 +214,7 @@ def test_cells_of_similar_rows_are_the_naive_ones(table):
         expected += [[row] for row in rows]
     else:
         conditions = [each for each in conditions if naive.naive_chance.varies(each)]
-        similar = naive.similar_rows(naive.adjust([target], conditions)[0], conditions)
+        similar = naive.similar_rows(naive.adjust([target], conditions), conditions)
         expected += [[rows[at] for at in cell] for cell in similar]
     found = [[row for row, cell in enumerate(cells) if cell == each] for each in set(cells)]
     assert sorted(found) == sorted(map(sorted, expected))
@@ -353,6 +354,16 @@ def test_conditional_evidence_depends_on_ranks_and_not_on_the_order_of_rows(
     assert observed(table[rng.permutation(len(table))], n_columns) == found
     transformed = np.column_stack([increasing(column, rng) for column in table.T])
     assert observed(transformed, n_columns) == found
+
+
+@pytest.mark.parametrize("balanced", [0, 1, 2, 3])
+def test_order_of_rows_does_not_matter_with_two_equally_frequent_values(balanced):
+    rng = np.random.default_rng(0)
+    table = related(60, 2)
+    table[:, balanced] = table[:, balanced] > np.median(table[:, balanced])
+    assert table[:, balanced].sum() == 30
+    found = {observed(table[rng.permutation(60)]) for _ in range(8)}
+    assert len(found) == 1
 
 
 @settings(max_examples=30)
@@ -524,6 +535,8 @@ def test_errors_say_what_to_do(options, error, message):
 
 def test_a_measure_of_ones_own_has_no_given_columns():
     class Own(covary.measures.Measure):
+        takes_target = True
+
         def score_set(self, prepared, columns, target=None):
             return 0.0
 

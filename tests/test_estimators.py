@@ -62,6 +62,35 @@ def test_supervised_search_selects_the_columns_that_explain_y(frame):
     assert fitted.subspaces_[0].columns == ("a", "y")
 
 
+def test_class_labels_are_a_nominal_target(frame):
+    X = frame[["noise", "a", "more"]]
+    labels = np.array(["b", "c", "a"])[np.digitize(frame["a"], [0.3, 0.6])]
+    fitted = SubspaceSearch(supervised=True).fit(X, labels)
+    assert list(fitted.get_feature_names_out()) == ["a"]
+    for y in (labels.astype(object), np.char.upper(labels), pd.Series(labels), labels.tolist()):
+        assert SubspaceSearch(supervised=True).fit(X, y).subspaces_ == fitted.subspaces_
+    expected = covary.search(X.assign(y=labels), target="y", top=1)
+    assert fitted.subspaces_ == expected.subspaces
+    numbers = SubspaceSearch(supervised=True).fit(X, np.digitize(frame["a"], [0.3, 0.6]))
+    assert list(numbers.get_feature_names_out()) == ["a"]
+    assert numbers.subspaces_ != fitted.subspaces_, "whole numbers are ordered"
+
+
+def test_labels_that_look_like_missing_cells_are_classes(frame):
+    X = frame[["noise", "a", "more"]]
+    labels = np.array(["NA", "", "1"])[np.digitize(frame["a"], [0.3, 0.6])]
+    other = np.array(["x", "y", "z"])[np.digitize(frame["a"], [0.3, 0.6])]
+    fitted = SubspaceSearch(supervised=True).fit(X, labels)
+    assert fitted.subspaces_ == SubspaceSearch(supervised=True).fit(X, other).subspaces_
+
+
+def test_a_single_class_is_an_error(frame):
+    with pytest.raises(
+        ValueError, match="y cannot be used: it is a single level, 'a' in all rows"
+    ):
+        SubspaceSearch(supervised=True).fit(frame, ["a"] * len(frame))
+
+
 def test_a_column_named_y_is_not_confused_with_the_target(frame):
     X, y = frame[["noise", "a"]].rename(columns={"a": "y"}), frame["b"]
     fitted = SubspaceSearch(supervised=True, top=1).fit(X, y)

@@ -21,6 +21,8 @@ from covary.measures.uds_chance.evidence_views import GRID_VIEWS, PAIR_VIEWS
 from covary.prepare import prepare
 
 N_GRID_VIEWS = len(GRID_VIEWS)
+TWO_SIDED = kernels.uds_chance.associations.TWO_SIDED
+TWO_SIDED_OF_TWO = kernels.uds_chance.associations.TWO_SIDED_OF_TWO
 needs_compiled_kernels = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes minutes without compiled kernels"
 )
@@ -59,7 +61,9 @@ def test_neighbours_are_the_naive_ones(table):
 @given(tables(rows=(3, 60), columns=(2, 2)))
 def test_correlations_are_the_naive_ones(table):
     target, condition = listed(table)
-    _, (found,) = views.pair_gains(prepare(table), 1, [0])
+    _, ((found,), (kinds,)) = views.pair_gains(prepare(table), 1, [0])
+    two_valued = any(np.unique(each[~np.isnan(each)]).size == 2 for each in table.T)
+    assert kinds.tolist() == [TWO_SIDED_OF_TWO if two_valued else TWO_SIDED] * 4
     folds = [(False, False), (True, True), (True, False), (False, True)]
     for value, (fold_target, fold_condition) in zip(found, folds, strict=True):
         expected = naive_evidence.correlation(
@@ -95,7 +99,7 @@ def test_gains_have_mean_0_variance_1_and_their_skewness_under_independence(kind
         elif kind == "gaps":
             table[rng.random(table.shape) < 0.2] = np.nan
         found, correlations = views.pair_gains(prepare(table), 0, [1])
-        lines.append([*found.gains[0], *correlations[0]])
+        lines.append([*found.gains[0], *correlations.gains[0]])
         skewnesses.append([*found.skewnesses[0], 0, 0, 0, 0])
     gains, skewness = np.array(lines), np.mean(skewnesses, axis=0)
     available = np.isfinite(gains).all(axis=0)
@@ -127,18 +131,19 @@ def test_correlations_of_very_many_rows():
     rng = np.random.default_rng(0)
     order = rng.permutation(n).astype(np.uint32)
     places = np.arange(1 - n, n, 2, dtype=np.int32)
-    *_, found = kernels.uds_chance.neighbours.neighbour_views(
+    *_, found, kinds = kernels.uds_chance.neighbours.neighbour_views(
         order[None],
         np.zeros(1, np.int64),
         np.array([1]),
         0,
         np.array([np.arange(n, dtype=float)] * 2),
         np.array([n, n]),
-        np.array([places] * 2),
+        (np.array([places] * 2), np.zeros(2, np.int64)),
         (np.array([2]), np.array([0])),
     )
     expected = np.corrcoef(places, places[order])[0, 1] * math.sqrt(n - 1)
     assert found[0, 0] == pytest.approx(expected, abs=1e-3)
+    assert kinds[0, 0] == TWO_SIDED
 
 
 @pytest.mark.parametrize("skewness", [0.0, 0.3, 2.0])
@@ -156,7 +161,7 @@ def test_tails_of_normal_variables():
     weights = (*[np.empty(0)] * 3, np.ones(1))
     for sign in (1, -1):
         found = kernels.uds_chance.tails.evidence_of_pairs(
-            no_views, no_views, sign * values, weights
+            no_views, no_views, (sign * values, np.full(values.shape, TWO_SIDED)), weights
         )
         expected = -stats.norm.logsf(values[:, 0]) - math.log(2)
         assert found == pytest.approx(expected, rel=1e-6, abs=1e-12)

@@ -112,6 +112,12 @@ def test_plain_text_with_the_suffix_of_a_compressed_file(read):
     assert cells(read("a,b\n1,1.5\n2,2.5\n3,3.5\n", name="table.csv.gz")) == PLAIN
 
 
+def test_row_numbers_in_a_first_column_without_a_name_are_left_out(read):
+    with pytest.warns(CovaryWarning, match=r"left out: 'Unnamed: 0' \(an identifier"):
+        assert cells(read(",a\n0,5\n1,4\n2,4\n")) == {"a": [5, 4, 4]}
+    assert read(",a\n0,5\n1,4\n1,3\n").names == ("Unnamed: 0", "a")
+
+
 def test_header_in_quotes(read):
     table = read('"a,b","c ""d""","e\nf", g \n1,2,3,4\n5,6,7,8\n9,10,11,12\n')
     assert table.names == ("a,b", 'c "d"', "e\nf", "g")
@@ -129,7 +135,6 @@ def test_no_header(read, first):
 @pytest.mark.parametrize(
     ("header", "names"),
     [
-        (",a", ("x0", "a")),
         ("a,", ("a", "x1")),
         ("1,b", ("1", "b")),
         ("1,", ("1", "x1")),
@@ -178,9 +183,13 @@ def test_empty_column(read):
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_decimal_commas(read, delimiter):
     content = "a;b;c\n1,5;2;01.02.2020\n-,5;,25;02.02.2020\n2;1,5e3;03.02.2020\n"
-    with pytest.warns(CovaryWarning, match="'c'"):
+    with pytest.warns(CovaryWarning, match=r"^text was read as values: 'c' \(dates as day.month"):
         table = read(content.replace(";", delimiter))
-    assert cells(table) == {"a": [1.5, -0.5, 2], "b": [2, 0.25, 1500]}
+    assert cells(table) == {
+        "a": [1.5, -0.5, 2],
+        "b": [2, 0.25, 1500],
+        "c": [dt.date(2020, 2, 1), dt.date(2020, 2, 2), dt.date(2020, 2, 3)],
+    }
 
 
 def test_decimal_commas_without_header(read):
@@ -191,14 +200,15 @@ def test_decimal_commas_without_header(read):
 
 
 def test_decimal_points_with_semicolons(read):
-    with pytest.warns(CovaryWarning, match="'c'"):
+    message = r"^text was read as values: 'c' \(numbers with a decimal comma, such as \"1,2\"\)$"
+    with pytest.warns(CovaryWarning, match=message):
         table = read("a;b;c\n1.5;2;1,2\n2.5;3;2,3\n3.5;4;3,4\n")
-    assert cells(table) == {"a": [1.5, 2.5, 3.5], "b": [2, 3, 4]}
+    assert cells(table) == {"a": [1.5, 2.5, 3.5], "b": [2, 3, 4], "c": [1.2, 2.3, 3.4]}
 
 
 def test_other_delimiters_in_text(read):
     content = 'a,b,w\n1,4,"x;y;z|u"\n2,5,"p;q;r|s"\n3,6,"t;u;v|w"\n'
-    with pytest.warns(CovaryWarning, match="'w'"):
+    with pytest.warns(CovaryWarning, match="^left out: 'w'"):
         assert cells(read(content)) == {"a": [1, 2, 3], "b": [4, 5, 6]}
 
 
@@ -226,9 +236,9 @@ def test_single_column(read):
 
 
 def test_numbers_of_many_digits(read):
-    table = read("id,x\n1152921504606846976,1\n1152921504606846977,2\n1152921504606846979,3\n")
+    table = read("ns,x\n1152921504606846976,1\n1152921504606846977,2\n1152921504606846979,3\n")
     assert table.columns[0].values.tolist() == [0, 1, 3]
-    assert cells(table)["id"][2] == 1152921504606846979
+    assert cells(table)["ns"][2] == 1152921504606846979
 
 
 def test_very_wide(read):
@@ -248,8 +258,24 @@ def test_types_that_only_the_last_rows_show(read):
 
 
 def test_warning_names_a_text_among_numbers(read):
-    with pytest.warns(CovaryWarning, match=r"^left out: 'b' \(text, because 'n.a.' is not a numb"):
-        read("a,b\n" + "1,2\n" * 3000 + "1,n.a.\n")
+    rows = "".join(f"{row % 7},{row}\n" for row in range(3000))
+    message = (
+        r"^left out: 'b' \(text, because 'none yet' is not like the other numbers or dates; "
+        r"replace it, or declare the column as nominal\)$"
+    )
+    with pytest.warns(CovaryWarning, match=message):
+        assert read(f"a,b\n{rows}1,none yet\n").names == ("a",)
+    days = "".join(f"{row % 7},{row % 28 + 1}.12.2020\n" for row in range(3000))
+    with pytest.warns(CovaryWarning, match=message.replace("none yet", "31.02.2020")):
+        assert read(f"a,b\n{days}1,31.02.2020\n").names == ("a",)
+
+
+def test_texts_for_missing_cells_that_are_only_in_the_last_rows(read):
+    rows = "".join(f"{row % 7},{row}\n" for row in range(1, 3001))
+    message = r"^text was read as values: 'b' \(numbers, such as \"1\"\)$"
+    with pytest.warns(CovaryWarning, match=message):
+        table = read(f"a,b\n{rows}1,n.a.\n")
+    np.testing.assert_array_equal(table.columns[1].values, [*range(1, 3001), NAN])
 
 
 def test_only_the_named_columns_are_read(read):
@@ -257,14 +283,36 @@ def test_only_the_named_columns_are_read(read):
     assert cells(read(content, ["b", "a"])) == {"b": [4, 5, 6], "a": [1, 2, 3]}
     with pytest.raises(ColumnError, match=r"^there is no column 'aa'. Did you mean 'a'\?"):
         read(content, ["aa"])
-    with pytest.raises(ColumnError, match=r"^column 'w' cannot be used: it is text"):
+    with pytest.raises(ColumnError, match=r"^column 'w' cannot be used: it is an identifier"):
         read(content, ["a", "w"])
+    content = "a,w,v\n1,x,p\n2,y,q\n3,x,r\n4,y,s\n"
+    assert cells(read(content, ["w", "a"])) == {"w": ["x", "y", "x", "y"], "a": [1, 2, 3, 4]}
 
 
-def test_text_columns_give_one_warning(read):
+def test_columns_that_are_left_out_give_one_warning(read):
+    rows = "".join(f"{row},id{row},key{row},x\n" for row in range(100))
     with pytest.warns(CovaryWarning) as caught:
-        read("a,v,w\n" + "1,x,y\n" * 100)
-    assert [str(each.message) for each in caught] == ["left out: 'v', 'w' (text)"]
+        read(f"a,v,w,u\n{rows}")
+    assert [str(each.message) for each in caught] == [
+        "left out: 'v', 'w' (an identifier (100 different values in 100 rows); declare it as "
+        "nominal to use it); 'u' (a single level, 'x' in all rows)"
+    ]
+
+
+def test_text_that_is_converted_gives_one_warning(read):
+    rows = "".join(f"{row % 7},{row % 5}%,{row % 3}%,{row % 4} €\n" for row in range(100))
+    with pytest.warns(CovaryWarning) as caught:
+        read(f"a,v,w,u\n{rows}")
+    assert [str(each.message) for each in caught] == [
+        "text was read as values: 'v', 'w' (percentages, such as \"0%\"); 'u' (amounts in €, such "
+        'as "0 €")'
+    ]
+
+
+@pytest.mark.filterwarnings("error::covary.errors.CovaryWarning")
+def test_text_gives_no_warning(read):
+    table = read("a,w\n" + "1,x\n2,y\n" * 50)
+    assert cells(table) == {"a": [1, 2] * 50, "w": ["x", "y"] * 50}
 
 
 HEADER = st.lists(
@@ -385,8 +433,9 @@ def test_workbook_or_archive(message_of):
 
 
 def test_prose(message_of):
-    assert "no column can be used: 'It was the best of times' is text" in message_of(
-        "It was the best of times\nit was the worst of times\nit was the age of wisdom\nand so on"
+    assert "no column can be used: 'It was the best of times' is free text" in message_of(
+        "It was the best of times\nit was the worst of times\nit was the age of wisdom\n"
+        "it was the age of foolishness\nand so on"
     )
     assert "line 2 has 3 cells" in message_of("It was the best of times\nit was, it was, no\n")
 
@@ -405,9 +454,13 @@ def test_duplicate_names(message_of):
 
 
 @pytest.mark.parametrize("infinite", ["inf", "-inf", "Inf", "1e999"])
-def test_infinite_values(message_of, infinite):
+def test_infinite_values(read, message_of, infinite):
     content = f"a,b\n1,2\n3,{infinite}\n5,6\n"
-    assert "column 'b' has 1 infinite value" in message_of(content)
+    assert "column 'b' has 1 infinite value: use a finite" in message_of(content, ["a", "b"])
+    with pytest.warns(
+        CovaryWarning, match=r"^left out: 'b' \(a column with 1 infinite value; rep"
+    ):
+        assert cells(read(content)) == {"a": [1, 3, 5]}
 
 
 @pytest.mark.parametrize(
@@ -525,6 +578,7 @@ def arrow_table() -> pa.Table:
             "date": pa.array([2, None, 1, 0], pa.date32()),
             "moment": pa.array([2, None, 1, 0], pa.timestamp("us", "UTC")),
             "size": size,
+            "colour": pa.array(["red", "blue", "red", None]).dictionary_encode(),
             "word": ["a", "b", None, "d"],
         }
     )
@@ -561,7 +615,10 @@ BINARY = {
 def test_binary_formats(tmp_path, write, name):
     path = tmp_path / name
     write(arrow_table(), path)
-    with pytest.warns(CovaryWarning, match=r"^left out: 'word' \(text\)$"):
+    message = (
+        r"^left out: 'word' \(an identifier \(3 different values in 3 rows\); declare it as n"
+    )
+    with pytest.warns(CovaryWarning, match=message):
         table = read_table(path)
     moments = [dt.datetime(1970, 1, 1, 0, 0, 0, each, tzinfo=dt.UTC) for each in (2, 1, 0)]
     assert cells(table) == {
@@ -571,7 +628,9 @@ def test_binary_formats(tmp_path, write, name):
         "date": [dt.date(1970, 1, 3), None, dt.date(1970, 1, 2), dt.date(1970, 1, 1)],
         "moment": [moments[0], None, moments[1], moments[2]],
         "size": ["m", None, "s", "m"],
+        "colour": ["red", "blue", "red", None],
     }
+    assert [column.kind for column in table.columns[-2:]] == ["category", "nominal"]
 
 
 @pytest.mark.parametrize("write", BINARY.values(), ids=BINARY)
@@ -581,7 +640,7 @@ def test_columns_of_binary_formats(tmp_path, write):
     assert read_table(path, ["size", "float"]).names == ("size", "float")
     with pytest.raises(ColumnError, match="Did you mean 'float'"):
         read_table(path, ["floats"])
-    with pytest.raises(ColumnError, match="'word' cannot be used: it is text"):
+    with pytest.raises(ColumnError, match="'word' cannot be used: it is an identifier"):
         read_table(path, ["float", "word"])
     write(pa.table([pa.array([1.0, 2.0, 3.0])] * 2, names=["a", "a"]), path)
     with pytest.raises(TableError, match="columns 1 and 2 have the same name 'a'"):
@@ -639,7 +698,7 @@ def test_text_that_is_not_valid_utf8(tmp_path):
     path = tmp_path / "table.parquet"
     words = pa.array([b"\xff", b"\xfe", b"\xfd"]).view(pa.string())
     as_parquet(pa.table({"a": [1, 2, 3], "w": words}), path)
-    with pytest.warns(CovaryWarning, match=r"left out: 'w' \(text\)"):
+    with pytest.warns(CovaryWarning, match=r"left out: 'w' \(text that is not valid Unicode\)"):
         assert cells(read_table(path)) == {"a": [1, 2, 3]}
 
 

@@ -29,6 +29,7 @@ def valid_table(n_rows: int) -> pa.Table:
             "int": pa.array(rng.integers(0, 1000, n_rows)),
             "bool": pa.array(rng.random(n_rows) < 0.5),
             "word": pa.array([f"w{each}" for each in rng.integers(0, 9, n_rows)]),
+            "price": pa.array([f"${each:.2f}" for each in rng.integers(0, 999, n_rows)]),
             "day": pa.array(rng.integers(0, 20_000, n_rows, dtype=np.int32), pa.date32()),
             "moment": pa.array(rng.integers(0, 10**15, n_rows), pa.timestamp("us")),
             "clock": pa.array(rng.integers(0, 86_400, n_rows, dtype=np.int32), pa.time32("s")),
@@ -36,10 +37,11 @@ def valid_table(n_rows: int) -> pa.Table:
     )
 
 
-def with_ordered_category(table: pa.Table) -> pa.Table:
+def with_categories(table: pa.Table) -> pa.Table:
     codes = pa.array(np.arange(len(table), dtype=np.int8) % 3)
     ordered = pa.DictionaryArray.from_arrays(codes, ["s", "m", "l"], ordered=True)
-    return table.append_column("size", ordered)
+    unordered = pa.DictionaryArray.from_arrays(codes, ["red", "größe", ""])
+    return table.append_column("size", ordered).append_column("colour", unordered)
 
 
 def csv_files() -> list[bytes]:
@@ -63,7 +65,7 @@ def csv_files() -> list[bytes]:
 
 def parquet_files() -> list[bytes]:
     files = []
-    for table in (with_ordered_category(valid_table(n_rows)) for n_rows in (4, 60)):
+    for table in (with_categories(valid_table(n_rows)) for n_rows in (4, 60)):
         for options in (
             {},
             {"compression": "gzip", "row_group_size": 3},
@@ -79,7 +81,7 @@ def parquet_files() -> list[bytes]:
 
 def arrow_files() -> list[bytes]:
     files = []
-    for table in (with_ordered_category(valid_table(n_rows)) for n_rows in (4, 60)):
+    for table in (with_categories(valid_table(n_rows)) for n_rows in (4, 60)):
         for new in (pa.ipc.new_file, pa.ipc.new_stream):
             for compression in (None, "zstd"):
                 sink = io.BytesIO()
@@ -130,6 +132,9 @@ def outcome(path: str) -> str:
         assert column.values.dtype == np.float64
         for value in column.values[:3]:
             column.in_own_units(float(value))
+        if column.kind == "nominal":
+            codes = column.values[~np.isnan(column.values)]
+            assert set(codes.tolist()) == set(range(len(column.categories)))
     return "table"
 
 

@@ -7,19 +7,23 @@ import json
 import math
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import covary
+from covary import errors
 from covary.engines import Threads
-from covary.errors import ParameterError
+from covary.errors import ColumnError, CovaryWarning, ParameterError
 from covary.measures import Measure, all_measures, find_measure
 from covary.measures.former_names import RENAMED
 from covary.measures.uds_chance.balanced_cells import KeptCells
 from covary.measures.uds_chance.conditional import ConditionalEvidence
 from covary.measures.uds_chance.midranks import FoldedColumns
 from covary.prepare import Derived, Need, prepare
+from covary.table import Table
+from nominal_tables import nominal_table, renumbered, reordered, with_rows
 
 NAMES = sorted(all_measures())
 PAIRS_ONLY = {name for name in NAMES if find_measure(name).max_columns == 2}
@@ -32,6 +36,8 @@ NOT_1_IF_DETERMINED = {
     "quadratic",
     "total-correlation",
 }
+TAKES_NOMINAL = [name for name in NAMES if find_measure(name).takes_nominal]
+ORDERED_ONLY = [name for name in NAMES if name not in TAKES_NOMINAL]
 # Invariances that a measure does not have, according to its documentation.
 UNITS_MATTER = {"cmi", "dhsic", "hsic"}
 COLUMN_ORDER_MATTERS = {"dhsic", "hsic"}
@@ -69,7 +75,9 @@ def within_bounds(value, name):
 def test_public_names_of_measures():
     """Other programs use these names."""
     sets = "uds uds-unregularized uds-chance cmi mac hics mcde total-correlation quadratic dhsic"
-    pairs = "distance-correlation hsic mutual-information pearson spearman xi"
+    pairs = (
+        "cramers-v distance-correlation hsic mutual-information pearson phik spearman theils-u xi"
+    )
     assert set(sets.split()) <= set(NAMES) - PAIRS_ONLY
     assert set(pairs.split()) <= PAIRS_ONLY
 
@@ -219,6 +227,209 @@ class TestEveryMeasure:
             covary.score(table, measure=name, nonsense=1)
 
 
+def test_measures_of_nominal_columns():
+    """Other programs use these names, and an error message lists them."""
+    expected = "cramers-v mutual-information phik theils-u total-correlation uds-chance"
+    assert expected.split() == TAKES_NOMINAL
+    message = str(errors.nominal_columns("uds", ["a"]))
+    assert re.findall("'([a-z-]+)'", message.partition(";")[2]) == sorted(
+        TAKES_NOMINAL, key=message.index
+    )
+
+
+@pytest.mark.parametrize("name", TAKES_NOMINAL)
+class TestNominalColumns:
+    """Measures that can use columns whose levels have no order."""
+
+    PAIRS = (("colour", "shape"), ("colour", "x"), ("noise", "shape"), ("two", "colour"))
+
+    def scores(self, data, name):
+        pairs = [covary.score(data, pair, measure=name) for pair in self.PAIRS]
+        return [*pairs, score(data, name)]
+
+    @pytest.mark.parametrize("missing", [0.0, 0.2])
+    def test_score_is_a_float_within_bounds(self, name, missing):
+        for seed in range(3):
+            for value in self.scores(nominal_table(seed, missing=missing), name):
+                assert within_bounds(value, name)
+
+    def test_score_is_deterministic(self, name):
+        assert self.scores(nominal_table(), name) == self.scores(nominal_table(), name)
+
+    @pytest.mark.parametrize("missing", [0.0, 0.2])
+    def test_order_of_columns_does_not_matter(self, name, missing):
+        table = nominal_table(missing=missing)
+        for one, other in self.PAIRS:
+            expected = covary.score(table, [one, other], measure=name)
+            found = covary.score(table, [other, one], measure=name)
+            assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        expected = score(table, name)
+        for order in (
+            ("noise", "two", "x", "shape", "colour"),
+            ("x", "colour", "two", "noise", "shape"),
+        ):
+            found = score(reordered(table, *order), name)
+            assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+    @pytest.mark.parametrize("missing", [0.0, 0.2])
+    def test_numbering_of_levels_does_not_matter(self, name, missing):
+        table = nominal_table(missing=missing)
+        names = [n for n in table.names if n != "two"]
+        table = reordered(table, *names)
+        expected = score(table, name)
+        for seed in range(3):
+            found = score(renumbered(table, seed), name)
+            assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+    def test_order_of_rows_does_not_matter(self, name):
+        table = reordered(nominal_table(), "colour", "shape", "x", "noise")
+        shuffled = with_rows(table, np.random.default_rng(0).permutation(table.n_rows))
+        assert score(shuffled, name) == pytest.approx(score(table, name), rel=1e-9, abs=1e-12)
+
+    def test_dependent_pairs_score_higher_than_independent_pairs(self, name):
+        dependent = covary.score(nominal_table(), ["colour", "shape"], measure=name)
+        mixed = covary.score(nominal_table(), ["x", "colour"], measure=name)
+        for pair in (["colour", "noise"], ["shape", "noise"], ["colour", "two"]):
+            assert covary.score(nominal_table(), pair, measure=name) < min(dependent, mixed)
+
+    def test_tiny_and_constant_columns(self, name):
+        for n_rows in (3, 4, 6, 10):
+            for seed in range(5):
+                table = nominal_table(seed, n_rows, missing=0.1 * (seed % 2))
+                assert within_bounds(score(table, name), name)
+
+    def test_scorer_agrees_with_score_set(self, name):
+        measure, prepared = find_measure(name), prepare(nominal_table(missing=0.1))
+        scorer = measure.scorer(prepared)
+        sets = np.array([(0, 1), (0, 2), (1, 4), (0, 3)], np.int32)
+        scores = np.zeros(len(sets))
+        with Threads(2).session(scorer.shared) as session:
+            for which, found in scorer.score(sets, session.run):
+                scores[which] = found
+        assert scores.tolist() == [measure.score_set(prepared, each) for each in sets.tolist()]
+
+    def test_moved_columns_score_like_the_moved_table(self, name):
+        measure, table = find_measure(name), nominal_table()
+        rows = np.random.default_rng(0).permutation(table.n_rows).astype(np.uint32)
+        prepared = prepare(table).moved({0: rows})
+        moved = with_rows(table, np.argsort(rows)).columns[0]
+        for at in (1, 2):
+            found = measure.score_set(prepared, [0, at])
+            pair = Table((moved, table.columns[at]), table.n_rows)
+            assert found == pytest.approx(score(pair, name), rel=1e-9, abs=1e-12)
+
+    def test_works_with_matrix_search_and_test(self, name):
+        table = nominal_table()
+        names, frame = list(table.names), covary.matrix(table, measure=name)
+        pair = covary.score(table, ["colour", "shape"], measure=name)
+        assert frame["shape"][0].as_py() == frame["colour"][1].as_py() == pair
+        assert frame["column"].to_pylist() == names
+        found = covary.search(table, measure=name, max_size=2, permutations=19)
+        assert len(found) == 10
+        assert set(found[0].columns) <= {"colour", "shape", "x"}
+        tested = covary.test(table, ["shape", "x"], measure=name, permutations=39)
+        assert tested.pvalue == 1 / 40
+
+    @pytest.mark.parametrize("target", ["colour", "x"])
+    def test_works_with_a_target(self, name, target):
+        table = nominal_table(missing=0.05)
+        found = covary.search(table, measure=name, target=target, max_size=2, permutations=19)
+        assert len(found) == 4
+        other = "x" if target == "colour" else "colour"
+        tested = covary.test(table, [other], measure=name, target=target, permutations=39)
+        assert tested.pvalue == 1 / 40
+        explained = find_measure(name).score(table, [other], target)
+        assert within_bounds(explained, name)
+
+
+@pytest.mark.parametrize("name", ORDERED_ONLY)
+class TestMeasuresThatNeedAnOrder:
+    """They reject nominal columns that the user names, and leave out others."""
+
+    def message(self, name, *columns):
+        listed = ", ".join(f"'{column}'" for column in columns)
+        return f"measure '{name}' cannot use nominal columns: {listed}; use 'uds-chance'.*ordered"
+
+    def calls(self, table, name, columns, **keywords):
+        """Yield calls of all public functions with these columns."""
+        keywords = {"measure": name, **keywords}
+        yield lambda: covary.score(table, columns, **keywords)
+        yield lambda: covary.evidence(table, columns, **keywords)
+        yield lambda: covary.test(table, columns, permutations=19, **keywords)
+        yield lambda: covary.search(table, columns, max_size=2, **keywords)
+        if "target" not in keywords:
+            yield lambda: covary.matrix(table, columns, measure=name)
+        if find_measure(name).explains:
+            yield lambda: covary.explain(table, columns, **keywords)
+
+    @pytest.mark.parametrize(
+        ("columns", "refused"),
+        [(["colour", "x"], ["colour"]), (["x", "shape", "colour"], ["shape", "colour"])],
+    )
+    def test_named_columns_raise_an_error(self, name, columns, refused):
+        for call in self.calls(nominal_table(), name, columns):
+            with pytest.raises(ColumnError, match=self.message(name, *refused)):
+                call()
+
+    def test_a_target_raises_an_error(self, name):
+        for columns in (None, ["x", "noise"]):
+            for call in self.calls(nominal_table(), name, columns, target="colour"):
+                with pytest.raises(ColumnError, match=self.message(name, "colour")):
+                    call()
+
+    def test_given_columns_raise_an_error(self, name):
+        more = {"target": "x", "given": ["shape"]}
+        for call in self.calls(nominal_table(), name, ["noise"], **more):
+            with pytest.raises(ColumnError, match=self.message(name, "shape")):
+                call()
+
+    def test_columns_without_a_name_are_left_out_with_a_warning(self, name):
+        table = nominal_table()
+        rest = reordered(table, "x", "two", "noise")
+        message = self.message(name, "colour", "shape")
+        more = {"aggregate": "max"} if name in PAIRS_ONLY else {}
+        with pytest.warns(CovaryWarning, match=f"left out, because {message}"):
+            found = score(table, name, **more)
+        assert found == score(rest, name, **more)
+        with pytest.warns(CovaryWarning, match=f"left out, because {message}"):
+            frame = covary.matrix(table, measure=name)
+        assert frame.column_names == ["column", "x", "two", "noise"]
+        with pytest.warns(CovaryWarning, match=f"left out, because {message}"):
+            found = covary.search(table, measure=name, max_size=2, permutations=19)
+        expected = covary.search(rest, measure=name, max_size=2, permutations=19)
+        assert found.to_dict()["subspaces"] == expected.to_dict()["subspaces"]
+        with pytest.warns(CovaryWarning, match=f"left out, because {message}"):
+            tested = covary.test(table, measure=name, permutations=19, **more)
+        assert tested.columns == ("x", "two", "noise")
+
+    def test_fewer_than_two_columns_with_an_order_are_an_error(self, name):
+        for order in (("colour", "x", "shape"), ("colour", "shape")):
+            for call in self.calls(reordered(nominal_table(), *order), name, None):
+                with pytest.raises(ColumnError, match=self.message(name, "colour", "shape")):
+                    call()
+
+    def test_a_column_with_two_levels_can_be_used(self, name):
+        pair = covary.score(nominal_table(), ["two", "x"], measure=name)
+        assert within_bounds(pair, name)
+
+
+def test_columns_that_a_measure_leaves_out_are_recorded():
+    prepared = find_measure("uds").prepared(nominal_table())
+    assert prepared.names == prepared.table.names == ("x", "two", "noise")
+    assert prepared.table.left_out == (("colour", "nominal"), ("shape", "nominal"))
+    expected = prepare(reordered(nominal_table(), "x", "two", "noise"))
+    for each in ("orders", "values", "n_present", "nominal", "entropies", "widths", "exponents"):
+        np.testing.assert_array_equal(getattr(prepared, each), getattr(expected, each))
+        assert not getattr(prepared, each).flags.writeable
+
+
+def test_total_correlation_of_neighbours_needs_an_order():
+    measure = covary.TotalCorrelation(estimator="knn")
+    message = "'total-correlation' cannot use nominal columns: 'colour'; .*correlation' with bins"
+    with pytest.raises(ColumnError, match=message):
+        covary.score(nominal_table(), ["colour", "x"], measure=measure)
+
+
 def test_error_for_an_unknown_measure_suggests_the_closest_name():
     with pytest.raises(ParameterError, match=r"no measure 'usd'. Did you mean 'uds'\? The meas"):
         find_measure("usd")
@@ -345,6 +556,22 @@ class TestDerivedData:
         moved = prepare(table).moved(moves).derived(need.kind, *need.parameters)
         expected = need.kind.of(prepare(moved_table), *need.parameters)
         self.assert_equal(moved, expected, moved_table)
+
+    @pytest.mark.parametrize("columns", [[0], [1, 2], [0, 1, 2, 3, 4]])
+    def test_moved_with_nominal_columns(self, need, columns):
+        table = nominal_table(missing=0.1)
+        moves = random_moves(np.random.default_rng(0), table.n_rows, columns)
+        cells = move(np.column_stack([each.values for each in table.columns]), moves)
+        moved_table = Table(
+            tuple(
+                replace(each, values=values)
+                for each, values in zip(table.columns, cells.T, strict=True)
+            ),
+            table.n_rows,
+        )
+        moved = prepare(table).moved(moves).derived(need.kind, *need.parameters)
+        expected = need.kind.of(prepare(moved_table), *need.parameters)
+        self.assert_equal(moved, expected, cells)
 
     def test_moved_twice(self, need):
         rng = np.random.default_rng(0)

@@ -12,7 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 import covary
+from covary.cli import explain as cli_explain
+from covary.cli import matrix as cli_matrix
 from covary.cli import options as cli_options
+from covary.cli import score as cli_score
 from covary.cli import search as cli_search
 from covary.cli import test as cli_test
 from covary.cli.main import command as main_command
@@ -25,10 +28,19 @@ from covary.searching.options import SearchOptions
 from covary.searching.resume import restore_search
 from covary.searching.strategies import STRATEGIES, all_strategies, strategy_parameters
 from covary.significance.independence import TestOptions
+from covary.table import TableOptions
 
-KINDS = {"whole number", "fraction", "flag", "choice", "column", "columns"}
-FUNCTIONS = {SearchOptions: covary.search, TestOptions: covary.test}
-COMMANDS = {SearchOptions: cli_search.command, TestOptions: cli_test.command}
+KINDS = {
+    *("whole number", "fraction", "flag", "choice", "several choices"),
+    *("column", "columns", "orders"),
+}
+# The function that describes the options, and a command.
+FUNCTIONS = {SearchOptions: covary.search, TestOptions: covary.test, TableOptions: covary.score}
+COMMANDS = {
+    SearchOptions: cli_search.command,
+    TestOptions: cli_test.command,
+    TableOptions: cli_score.command,
+}
 EVERY_OPTION = [
     pytest.param(cls, name, id=f"{cls.__name__}.{name}")
     for cls in FUNCTIONS
@@ -98,6 +110,28 @@ def test_every_option_is_in_signature_and_docstring_of_the_function(cls, name):
     assert "<options>" not in documentation
 
 
+@pytest.mark.parametrize("name", TableOptions.allowed())
+@pytest.mark.parametrize(
+    "function", [covary.evidence, covary.explain, covary.matrix, covary.test, covary.search]
+)
+def test_every_function_declares_columns(function, name):
+    parameter = inspect.signature(function).parameters[name]
+    assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    assert parameter.default == TableOptions.defaults()[name]
+    first, _, described = unwrapped(inspect.getdoc(function)).partition("As for `score`.")
+    assert f" {name}," in first or f" {name} " in first
+    assert described
+
+
+@pytest.mark.parametrize("name", TableOptions.allowed())
+@pytest.mark.parametrize("module", [cli_explain, cli_matrix, cli_test, cli_search])
+def test_every_command_declares_columns(module, name):
+    shown = parameters_of(module.command)[name]
+    assert shown.opts == [f"--{name}"]
+    assert shown.help == TableOptions.allowed()[name].help
+    assert shown.default is None
+
+
 @pytest.mark.parametrize("name", [n for n in SearchOptions.allowed() if n not in RENAMED])
 def test_every_option_is_a_parameter_of_the_estimator(name):
     assert name in inspect.signature(covary.SubspaceSearch).parameters
@@ -123,6 +157,7 @@ def test_a_run_file_contains_every_option(csv, tmp_path):
         facts = run_file.facts()
     stored = {**facts, **facts["tests"]}
     assert {name: stored[name] for name in given} == given
+    assert {name: stored[name] for name in TableOptions.defaults()} == TableOptions.defaults()
     assert restore_search(path).plan.options == SearchOptions(**given)
 
 
@@ -142,6 +177,8 @@ INVALID = {
     "choice": ("some", 3, True),
     "column": (),
     "columns": ("age", 3),
+    "orders": ("size=S,M,L", 3, ["S", "M", "L"]),
+    "several choices": ("hour", 3, ["minute"], []),
 }
 
 
@@ -161,7 +198,7 @@ def invalid_values(cls):
     ("cls", "name", "value"),
     [
         each
-        for cls in (SearchOptions, TestOptions, *STRATEGY_CLASSES)
+        for cls in (SearchOptions, TestOptions, TableOptions, *STRATEGY_CLASSES)
         for each in invalid_values(cls)
     ],
 )
@@ -186,6 +223,27 @@ def test_functions_reject_invalid_values(table, function, keywords):
     name = next(iter(keywords))
     with pytest.raises(ParameterError, match=f"^{name} must be "):
         function(table, **keywords)
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        ("SML", "a list of values in their order, not 'SML'"),
+        (3, "a list of values in their order, not 3"),
+        (["S", "M", "S"], r"different values, not \['S', 'M', 'S'\]"),
+        ([1, "1"], r"different values, not \[1, '1'\]"),
+    ],
+)
+def test_invalid_orders_name_the_column(order, message):
+    with pytest.raises(ParameterError, match=rf"^ordered\['size'\] must be {message}$"):
+        TableOptions(ordered={"colour": ["red", "blue"], "size": order})
+
+
+def test_declarations_are_compared_by_value():
+    assert TableOptions(nominal=["zip"]) == TableOptions(nominal=("zip",)) != TableOptions()
+    assert TableOptions(ordered={"a": iter("SM")}) == TableOptions(ordered={"a": ("S", "M")})
+    assert TableOptions(nominal=[], ordered={}) == TableOptions()
+    json.dumps(TableOptions([np.int64(3)], {"a": [np.float64(1), True]}).to_facts())
 
 
 def test_numpy_numbers_are_converted():
@@ -373,11 +431,11 @@ def test_options_and_measure_parameters_have_different_names():
     of_strategies = {name for entry in all_strategies().values() for name in entry.parameters}
     of_functions = {
         name
-        for function in (covary.search, covary.test, covary.matrix, covary.explain)
+        for function in (covary.search, covary.test, covary.matrix, covary.explain, covary.score)
         for name, each in inspect.signature(function).parameters.items()
         if each.kind is not inspect.Parameter.VAR_KEYWORD
     }
-    assert of_functions >= set(SearchOptions.allowed()) | set(TestOptions.allowed())
+    assert of_functions >= {name for cls in FUNCTIONS for name in cls.allowed()}
     assert (of_functions | of_strategies) & of_measures == {"seed"}
     assert set(SearchOptions.allowed()) & of_strategies == set()
 
@@ -411,7 +469,10 @@ def test_options_are_frozen():
 
 @pytest.mark.parametrize(
     ("keyword", "meant"),
-    [("beem", "beam"), ("parent", "parents"), ("permutatons", "permutations"), ("edge", "edges")],
+    [
+        *[("beem", "beam"), ("parent", "parents"), ("permutatons", "permutations")],
+        *[("edge", "edges"), ("nominals", "nominal"), ("orderd", "ordered")],
+    ],
 )
 def test_a_misspelt_keyword_of_a_search_names_the_nearest(table, keyword, meant):
     with pytest.raises(ParameterError, match=f"search has no parameter '{keyword}'.*'{meant}'"):

@@ -16,13 +16,14 @@ import pytest
 import covary
 from covary import engines
 from covary.engines import ENGINES, Engine, Threads, find_engine
-from covary.errors import ParameterError
+from covary.errors import ColumnError, ParameterError
 from covary.measures import MEASURES, Measure, find_measure
 from covary.options import option
 from covary.prepare import Ranks
 from covary.registry import Entry, Registry
 from covary.searching import strategies
 from covary.searching.strategies import STRATEGIES, Exhaustive, Strategy, find_strategy
+from nominal_tables import nominal_table
 
 REGISTRIES = {
     "measure": (MEASURES, Measure, find_measure),
@@ -257,6 +258,51 @@ def test_a_new_measure(monkeypatch, table, csv, covary_command):
     )
     assert (code, json.loads(out)["score"]) == (0, pytest.approx(expected / 2))
     assert "rank-difference" in covary_command("measures")[1]
+
+
+def test_a_new_measure_rejects_nominal_columns_unless_it_takes_them(
+    monkeypatch, tmp_path, covary_command
+):
+    registry = temporary(monkeypatch, MEASURES)
+
+    @registry.register("first-values", "the share of rows with the first value")
+    @dataclass(frozen=True)
+    class FirstValues(Measure):
+        """The share of rows with the first value of each column."""
+
+        def score_set(self, prepared, columns, target=None):
+            lines = [prepared.by_row(column) for column in columns]
+            return float(np.mean([line == line[0] for line in lines]))
+
+    @registry.register("first-levels", "the same, also of levels")
+    class FirstLevels(FirstValues):
+        """The same, also of levels."""
+
+        takes_nominal = True
+
+    table = nominal_table()
+    assert not FirstValues().takes_nominal
+    with pytest.raises(ColumnError, match="'first-values' cannot use nominal columns: 'colour'"):
+        covary.score(table, ["colour", "x"], measure="first-values")
+    colour, x = (table.columns[at].values for at in (0, 2))
+    expected = np.mean([colour == colour[0], x == x[0]])
+    found = covary.score(table, ["colour", "x"], measure="first-levels")
+    assert found == pytest.approx(expected)
+    csv = tmp_path / "shop.csv"
+    lines = [
+        f"{['red', 'green', 'blue', 'grey'][int(a)]},{b},{b * b}"
+        for a, b in zip(colour, x, strict=True)
+    ]
+    csv.write_text("\n".join(["colour,x,y", *lines]) + "\n")
+    code, out, notes = covary_command("matrix", csv, "-m", "first-values", "--json")
+    assert (code, json.loads(out)["columns"]) == (0, ["x", "y"])
+    assert "cannot use nominal columns: 'colour'" in notes
+    code, out, _ = covary_command("matrix", csv, "-m", "first-levels", "--json")
+    assert (code, json.loads(out)["columns"]) == (0, ["colour", "x", "y"])
+    for command in ("matrix", "score", "search", "test"):
+        code, _, notes = covary_command(command, csv, "-c", "x,colour", "-m", "first-values")
+        assert code != 0
+        assert "measure 'first-values' cannot use nominal columns: 'colour'" in notes
 
 
 def test_a_new_strategy(monkeypatch, table):

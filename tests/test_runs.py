@@ -519,6 +519,15 @@ def test_an_option_that_an_old_file_does_not_have_is_compared_with_its_default(s
     assert covary(*small.search, half) == (0, small.out, "")
 
 
+def test_an_old_file_does_not_declare_columns(small, half):
+    execute(half, "DELETE FROM run WHERE name IN ('nominal', 'ordered', 'dates')")
+    answer = covary(*small.search, half, "--nominal", "c0")
+    assert_error(answer, "another search", "its column 'c0' holds other values")
+    answer = covary(*small.search, half, "--dates", "time")
+    assert_error(answer, "another search", 'dates is null there and ["time"] here')
+    assert covary(*small.search, half) == (0, small.out, "")
+
+
 def test_a_missing_parameter_without_a_default_is_damage(tmp_path):
     path = tmp_path / "run.covary"
     RunFile.open(path, describe(OLD_PARAMETERS), resume=False).close()

@@ -639,10 +639,25 @@ def test_no_set_explains_a_target_as_well_as_its_subset():
         assert near == []
 
 
-def test_a_text_target_is_an_error(table):
+def test_a_target_that_is_left_out_is_an_error(table):
     frame = pd.DataFrame(table[:, :3], columns=["a", "b", "c"]).assign(label="yes")
-    with pytest.raises(ColumnError, match="column 'label' cannot be used: it is text"):
+    frame["id"] = range(len(frame))
+    with pytest.raises(ColumnError, match="column 'label' cannot be used: it is a single level"):
         covary.search(frame, target="label")
+    with pytest.raises(ColumnError, match="column 'id' cannot be used: it is an identifier"):
+        covary.search(frame, target="id")
+    with pytest.raises(ColumnError, match=r"column 'id' cannot be used: .*; name it in col"):
+        covary.search(frame, target="a", given=["id"])
+    assert covary.search(frame, ["a", "b"], target="id").parameters["target"] == "id"
+
+
+def test_a_text_target(table):
+    labels = np.array(["low", "middle", "high"])
+    frame = pd.DataFrame(table[:, :3], columns=["a", "b", "c"])
+    frame["label"] = labels[np.digitize(frame["b"], frame["b"].quantile([0.3, 0.6]))]
+    assert covary.search(frame, target="label", max_size=2)[0].columns == ("b", "label")
+    (alone,) = covary.search(frame, ["b"], target="label")
+    assert alone.score == covary.score(frame, ["b"], target="label") > 0.9
 
 
 def test_too_many_sets_are_an_error():

@@ -505,6 +505,7 @@ def test_evidence_is_the_naive_one(table, with_target):
     target = 1 if with_target else None
     every = tuple(range(table.shape[1]))
     found = UDSChance().evidence_sets(prepare(table), [every], target)[0]
+    assume(found < 500)  # the naive version computes exp of it
     assert found == pytest.approx(
         naive_evidence.evidence(listed(table), target), rel=1e-2, abs=1e-2
     )
@@ -560,8 +561,9 @@ def test_moved_columns_are_those_of_the_moved_table(table, seed, data):
     for one, other in zip(*families, strict=True):
         assert one.codes.tolist() == other.codes.tolist()
         assert one.maps.tolist() == other.maps.tolist()
+        assert one.starts.tolist() == other.starts.tolist()
         assert one.n_bins.tolist() == other.n_bins.tolist()
-        assert one[3:] == other[3:]
+        assert one[4:] == other[4:]
     for beta in (2, 5, 20):
         one, other = (each.derived(EqualFrequencyBins, beta) for each in (found, expected))
         assert one.codes.tolist() == other.codes.tolist()
@@ -1295,7 +1297,7 @@ def test_invalid_tables_and_columns_are_errors(table):
     with pytest.raises(ColumnError, match="no column 'x9'"):
         covary.test(table, ["x0", "x9"])
     frame = pd.DataFrame(table[:, :2], columns=["a", "b"]).assign(label="yes")
-    with pytest.raises(ColumnError, match="column 'label' cannot be used: it is text"):
+    with pytest.raises(ColumnError, match="column 'label' cannot be used: it is a single level"):
         covary.test(frame, target="label")
 
 

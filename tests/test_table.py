@@ -16,7 +16,15 @@ import pyarrow as pa
 import pytest
 
 from covary.errors import ColumnError, CovaryError, CovaryWarning, ParameterError, TableError
-from covary.table import Column, Table, label_matrix, read_table, write_table
+from covary.table import (
+    Column,
+    Table,
+    TableOptions,
+    declare,
+    label_matrix,
+    read_table,
+    write_table,
+)
 
 NAN = float("nan")
 
@@ -94,7 +102,7 @@ def test_array_of_booleans():
 )
 def test_array_of_dates(dtype, first):
     array = np.array([["2020-01-01"], ["NaT"], ["2021-01-01"]], dtype=dtype)
-    column = only_column(read_table(array))
+    column = only_column(read_table(array, [0]))
     assert column.kind == "date"
     assert column.values[0] == 0
     assert np.isnan(column.values[1])
@@ -110,13 +118,13 @@ def test_array_of_durations():
 
 def test_dates_that_python_cannot_hold_stay_numpy():
     array = np.array([["2020"], ["2021"], ["12020"]], dtype="M8[us]")
-    column = only_column(read_table(array))
+    column = only_column(read_table(array, [0]))
     assert in_own_units(column)[2] == np.datetime64("12020", "us")
 
 
 def test_earliest_and_latest_dates():
     ends = np.array([[-(2**63) + 1], [0], [2**63 - 1]]).view("M8[ns]")
-    column = only_column(read_table(ends))
+    column = read_table(ends).columns[0]
     assert column.values.tolist() == [0.0, 2.0**63, 2.0**64]
     assert in_own_units(column)[2].year == 2262
 
@@ -171,7 +179,7 @@ def test_largest_unsigned_numbers():
     ],
 )
 def test_array_of_objects(cells, kind, expected):
-    column = only_column(read_table(np.array([[cell] for cell in cells], dtype=object)))
+    column = only_column(read_table(np.array([[cell] for cell in cells], dtype=object), ["x0"]))
     assert column.kind == kind
     assert in_own_units(column) == expected
 
@@ -179,12 +187,26 @@ def test_array_of_objects(cells, kind, expected):
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
-        (["a", "b", None], "text"),
-        (["1", "2", "3"], "numbers written as text, convert them"),
-        ([1, 2, "n.a."], "text, because 'n.a.' is not a number"),
+        (
+            ["a", "b", None],
+            "an identifier (2 different values in 2 rows); declare it as nominal to use it",
+        ),
+        (
+            ["it was the best of times"] * 2 + ["it was the worst of times"],
+            "free text (2 different values in 3 rows); declare it as nominal to use it",
+        ),
+        (["a", "a", "a"], "a single level, 'a' in all rows"),
+        (
+            [1, 2, "two"],
+            "text, because 'two' is not like the other numbers or dates; replace it, or "
+            "declare the column as nominal",
+        ),
         ([None, None, NAN], "empty"),
+        (["?", None, ""], "empty"),
         ([1j, 2, 3], "of type complex"),
         ([[1], [2], [3]], "of type list"),
+        ([b"a", b"a", "a"], "of type bytes"),
+        (["a", "a", "\ud800"], "text that is not valid Unicode"),
         (
             [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, tzinfo=dt.UTC), None],
             "a mix of dates with and without a time zone",
@@ -215,7 +237,17 @@ def test_masked_arrays():
     dates = np.ma.masked_array(
         np.array([["1990"], ["2000"], ["2001"]], dtype="M8[D]"), mask=[[True], [False], [False]]
     )
-    assert in_own_units(only_column(read_table(dates)))[:2] == [None, dt.date(2000, 1, 1)]
+    assert in_own_units(read_table(dates).columns[0])[:2] == [None, dt.date(2000, 1, 1)]
+
+
+@pytest.mark.parametrize("dtype", ["U1", "U9", "O"])
+def test_masked_cells_of_text_are_missing(dtype):
+    mask = [[False], [False], [True]] * 2
+    texts = np.ma.masked_array(np.array([["r"], ["b"], ["x"]] * 2, dtype), mask=mask)
+    column = only_column(read_table(texts))
+    assert in_own_units(column) == ["r", "b", None] * 2
+    declared = only_column(read_table(declare(texts, TableOptions(nominal=["x0"]))))
+    assert in_own_units(declared) == ["r", "b", None] * 2
 
 
 def test_masked_cells_may_be_infinite():
@@ -232,6 +264,9 @@ def test_lists_of_rows_with_text():
     with pytest.warns(CovaryWarning, match="'x1'"):
         table = read_table([[1, "a"], [2, "b"], [3, "c"]])
     assert only_column(table).values.tolist() == [1, 2, 3]
+    number, text = read_table([[1, "a"], [2, "b"], [3, "b"], [4, "a"], [5, "b"]]).columns
+    assert (number.kind, in_own_units(number)) == ("number", [1, 2, 3, 4, 5])
+    assert (text.kind, in_own_units(text)) == ("nominal", ["a", "b", "b", "a", "b"])
 
 
 def test_matrix_class():
@@ -322,9 +357,11 @@ def test_pandas_categories():
             "word": ["x", "y", None],
         }
     )
-    with pytest.warns(CovaryWarning, match=r"^left out: 'colour', 'word' \(text\)$"):
+    with pytest.warns(CovaryWarning, match=r"^left out: 'word' \(an identifier \(2 different"):
         table = read_table(frame)
-    size, band = table.columns
+    size, band, colour = table.columns
+    assert (colour.kind, colour.categories) == ("nominal", ("red", "blue"))
+    assert colour.values.tolist() == [0, 1, 0]
     assert size.kind == "category"
     assert size.categories == ("s", "m", "l")
     np.testing.assert_array_equal(size.values, [1, NAN, 0])
@@ -341,16 +378,29 @@ def test_pandas_left_out():
             "complex": [1j, 2j, 3j],
             "mixed": pd.Series([1, "a", [2]], dtype=object),
             "almost": ["1", "2", "three"],
+            "words": ["a", "b", "c"],
+            "one": ["a", "a", "a"],
+            "id": [3, 1, 2],
+            "infinite": [1.0, np.inf, -np.inf],
         }
     )
     with pytest.warns(CovaryWarning):
         table = read_table(frame)
+    assert table.names == ("x",)
     assert table.left_out == (
         ("nothing", "empty"),
         ("interval", "of type Interval"),
         ("complex", "complex numbers"),
-        ("mixed", "text"),
-        ("almost", "text, because 'three' is not a number"),
+        ("mixed", "of type int"),
+        (
+            "almost",
+            "text, because 'three' is not like the other numbers or dates; replace it, or "
+            "declare the column as nominal",
+        ),
+        ("words", "an identifier (3 different values in 3 rows); declare it as nominal to use it"),
+        ("one", "a single level, 'a' in all rows"),
+        ("id", "an identifier (whole numbers that all differ); name it in columns to use it"),
+        ("infinite", "a column with 2 infinite values; replace them by missing cells"),
     )
 
 
@@ -437,9 +487,11 @@ def test_polars_left_out():
     )
     with pytest.warns(CovaryWarning):
         table = read_table(frame)
+    assert table.names == ("x", "category")
+    assert table.columns[1].kind == "nominal"
+    assert in_own_units(table.columns[1]) == ["a", "b", "a"]
     assert table.left_out == (
-        ("category", "text"),
-        ("text", "text"),
+        ("text", "an identifier (2 different values in 2 rows); declare it as nominal to use it"),
         ("nothing", "empty"),
         ("list", "of type List(Int64)"),
         ("bytes", "of type bytes"),
@@ -518,9 +570,24 @@ def test_arrow_chunks():
 
 
 def test_arrow_left_out():
-    unordered = pa.DictionaryArray.from_arrays([0, 1, None], ["a", "b"])
-    with pytest.warns(CovaryWarning, match=r"'u' \(text\); 'n' \(empty\)"):
-        read_table(pa.table({"x": [1, 2, 3], "u": unordered, "n": pa.nulls(3)}))
+    single = pa.DictionaryArray.from_arrays([1, 1, 1], ["a", "b"])
+    message = r"^left out: 's' \(a single level, 'b' in all rows\); 'n' \(empty\); 'l' \(of type L"
+    with pytest.warns(CovaryWarning, match=message):
+        read_table(pa.table({"x": [1, 2, 3], "s": single, "n": pa.nulls(3), "l": [[1]] * 3}))
+
+
+def test_arrow_dictionaries():
+    unordered = pa.DictionaryArray.from_arrays([0, 1, None, 1], ["a", "b"])
+    repeated = pa.DictionaryArray.from_arrays([0, 1, 2, 3], ["a", "b", "a", None])
+    numbers = pa.DictionaryArray.from_arrays([1, 0, 1, None], [10, 20])
+    table = read_table(pa.table({"unordered": unordered, "repeated": repeated, "n": numbers}))
+    assert {column.kind for column in table.columns} == {"nominal"}
+    assert [column.categories for column in table.columns] == [("b", "a"), ("a", "b"), (20, 10)]
+    assert [in_own_units(column) for column in table.columns] == [
+        ["a", "b", None, "b"],
+        ["a", "b", "a", None],
+        [20, 10, 20, None],
+    ]
 
 
 def test_arrow_doubles_are_not_copied():
@@ -563,10 +630,11 @@ class TestColumns:
     def test_twice(self, data):
         assert "'a' is named twice" in error_line(ColumnError, data, ["a", "b", "a"])
 
-    def test_text(self, data):
+    def test_identifier(self, data):
         assert error_line(ColumnError, data, ["a", "w"]) == (
-            "column 'w' cannot be used: it is text; covary uses numbers, booleans, dates and "
-            "ordered categories"
+            "column 'w' cannot be used: it is an identifier (3 different values in 3 rows); "
+            "declare it as nominal to use it; covary uses numbers, booleans, dates, categories "
+            "and texts that repeat"
         )
 
     def test_given_as_text(self, data):
@@ -595,7 +663,7 @@ def test_columns_of_a_table():
         table = read_table(pd.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6], "w": list("xyz")}))
     assert read_table(table) is table
     assert read_table(table, ["b"]).names == ("b",)
-    assert "'w' cannot be used: it is text" in error_line(ColumnError, table, ["w"])
+    assert "'w' cannot be used: it is an identifier" in error_line(ColumnError, table, ["w"])
     assert "no column 'c'" in error_line(ColumnError, table, ["c"])
 
 
@@ -641,9 +709,12 @@ def test_not_a_table(data, name):
         ),
         (
             np.array([["a"], ["b"], ["c"]]),
-            "dtype <U1 does not contain numbers: convert it to float",
+            r"no column can be used: 'x0' is an identifier \(3 different values in 3 rows\)",
         ),
-        (np.array([[b"a"], [b"b"], [b"c"]]), "does not contain numbers"),
+        (
+            np.array([[b"a"], [b"b"], [b"c"]]),
+            r"dtype \|S1 does not contain numbers: convert it to float",
+        ),
         (np.ones((2, 2)), "the table has 2 rows: at least 3 are needed"),
         (np.ones((1, 2)), "the table has 1 row: at least 3 are needed"),
         (np.ones((0, 2)), "the table has 0 rows: at least 3 are needed"),
@@ -653,15 +724,24 @@ def test_not_a_table(data, name):
         (pl.DataFrame(), "the table has 0 rows"),
         (
             np.array([[1.0], [np.inf], [-np.inf]]),
-            "column 'x0' has 2 infinite values: use a finite",
+            "no column can be used: 'x0' is a column with 2 infinite values; replace them by miss",
         ),
-        (np.array([[1.0], [np.inf], [NAN]]), "column 'x0' has 1 infinite value: use a finite"),
-        (np.array([[1], [10**400], [2]], dtype=object), "column 'x0' has 1 infinite value"),
-        (pd.DataFrame({"a": [1, 2, 3], "b": [1, np.inf, 2]}), "column 'b' has 1 infinite"),
-        (pl.DataFrame({"b": [1.0, float("inf"), None]}), "column 'b' has 1 infinite"),
+        (
+            np.array([[1], [10**400], [2]], dtype=object),
+            "no column can be used: 'x0' is a column with 1 infinite value; replace",
+        ),
+        (
+            pl.DataFrame({"b": [1.0, float("inf"), None]}),
+            "no column can be used: 'b' is a column with 1 infinite value; replace",
+        ),
+        (
+            pd.DataFrame({"id": [1, 2, 3]}),
+            r"no column can be used: 'id' is an identifier \(whole numbers that all differ\); na",
+        ),
         (
             pd.DataFrame({"a": list("xyz"), "b": [None] * 3}),
-            "no column can be used: 'a' is text, 'b' is empty; covary uses numbers, booleans",
+            r"no column can be used: 'a' is an identifier \(3 different values in 3 rows\); "
+            "declare it as nominal to use it, 'b' is empty; covary uses numbers, booleans",
         ),
         (
             pd.DataFrame(np.ones((3, 4)), columns=["a", "b", "c", "b"]),
@@ -683,16 +763,47 @@ def test_unusable_table(data, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (np.array([[1.0, 2], [np.inf, 3], [-np.inf, 4]]), "'x0' has 2 infinite values: use a fin"),
+        (np.array([[1.0, 2], [np.inf, 3], [NAN, 4]]), "'x0' has 1 infinite value: use a finite"),
+        (np.array([[1, 2], [10**400, 3], [2, 4]], dtype=object), "'x0' has 1 infinite value"),
+        (pd.DataFrame({"x0": [1, np.inf, 2], "x1": [1, 2, 3]}), "'x0' has 1 infinite value"),
+        (pl.DataFrame({"x1": [1, 2, 3], "x0": [1.0, float("inf"), None]}), "'x0' has 1 infinite"),
+        (pd.DataFrame({"x0": ["1", "2", "-Inf"], "x1": [1, 2, 3]}), "'x0' has 1 infinite value"),
+    ],
+)
+def test_infinite_values(data, message):
+    """They are an error in a column that is named. Otherwise the column is left out."""
+    with pytest.raises(TableError, match=f"^column {message}"):
+        read_table(data, ["x0", "x1"])
+    reason = r"a column with \d infinite values?; replace them by missing cells"
+    with pytest.warns(CovaryWarning, match=rf"^left out: 'x0' \({reason}\)$"):
+        table = read_table(data)
+    assert only_column(table).name == "x1"
+    assert read_table(data, ["x1"]).left_out == ()
+
+
 def test_names_in_messages_have_no_control_characters():
     evil = "a\nb\x1b[31m\u2028" + "c" * 100
     frame = pd.DataFrame({evil: [1, np.inf, 3], "other": [1, 2, 3]})
     lines = [
-        error_line(TableError, frame),
+        error_line(TableError, frame[[evil]]),
+        error_line(TableError, frame, [evil, "other"]),
         error_line(ColumnError, frame, [evil, evil]),
         error_line(ColumnError, frame, [evil + "d"]),
         error_line(TableError, frame[[evil, evil]]),
-        error_line(TableError, frame[[evil]].astype(str)),
+        error_line(TableError, frame[[evil]].astype(str).replace("1.0", evil)),
+        error_line(ColumnError, declare(frame, TableOptions(nominal=[evil + "d"]))),
+        error_line(ParameterError, declare(frame, TableOptions([evil], {evil: [1]}))),
+        error_line(ParameterError, declare(frame, TableOptions(ordered={evil: [1]}))),
     ]
+    texts = pd.DataFrame({evil: ["1 ", "2", "3"], "other": [1, 2, 3]})
+    for data, start in ((frame, "left out: "), (texts, "text was read as values: ")):
+        with pytest.warns(CovaryWarning, match=f"^{start}") as caught:
+            read_table(data)
+        lines.append(str(caught[0].message))
     for line in lines:
         assert line.isprintable()
         assert r"'a b\x1b[31m" in line

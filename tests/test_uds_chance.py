@@ -416,17 +416,20 @@ def partition(cells):
 @given(tables(rows=(3, 90), columns=(1, 4)))
 def test_balanced_cells_follow_the_definition(table):
     columns = listed(table)
-    places = prepare(np.column_stack([table, np.arange(len(table))])).derived(Places).by_row
+    prepared = prepare(np.column_stack([table, np.arange(len(table))]))
+    places, n_levels = prepared.derived(Places).arrays
+    assert not n_levels.any()
     for c, column in enumerate(columns):
         missing = kernels.uds_chance.cells.MISSING
         expected = [missing if x != x else x for x in naive_chance.places(column)]
         assert places[c].tolist() == expected
     which = np.arange(len(columns))
-    orders = kernels.uds_chance.cells.orders_of_columns(places, which)
+    orders = kernels.uds_chance.cells.orders_of_columns((places, n_levels), which)
     expected_orders = naive_chance.preferred_orders(columns)
     assert sorted(map(tuple, orders.tolist())) == sorted(expected_orders)
     for order in orders:
-        cells, maps, n_cells = kernels.uds_chance.cells.balanced_cells(places, order)
+        found = kernels.uds_chance.cells.balanced_cells((places, n_levels), order)
+        cells, maps, n_cells = found
         levels = naive_chance.balanced_levels(columns, order.tolist())
         assert len(levels) == len(n_cells)
         for line, number, parts in zip(maps, n_cells, levels, strict=True):

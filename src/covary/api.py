@@ -12,7 +12,6 @@ from covary.array_types import OnProgress, OnStage
 from covary.engines import find_engine
 from covary.measures import Measure, all_measures, find_measure, find_seeded
 from covary.options import accepts
-from covary.prepare import prepare
 from covary.registry import DEFAULT_MEASURE
 from covary.report.presenter import SearchPresenter
 from covary.results import Explanation, SearchResult, TestResult
@@ -27,11 +26,12 @@ from covary.searching.strategies import (
     strategy_parameters,
 )
 from covary.significance.independence import TestOptions, plan_test
-from covary.table import label_matrix, labels_of
+from covary.table import TableOptions, declare, label_matrix, labels_of
 
 __all__ = ["evidence", "explain", "matrix", "score", "search", "test"]
 
 
+@accepts(TableOptions)
 def score(
     data: Any,
     columns: Sequence[Any] | None = None,
@@ -50,7 +50,7 @@ def score(
     ----------
     data : array, frame or path
         A two-dimensional NumPy array, a pandas, polars or pyarrow table, or the path of a CSV,
-        Parquet or Arrow file. Missing cells are allowed, see :doc:`/tables`.
+        Parquet or Arrow file. Missing cells, text and categories are allowed, see :doc:`/tables`.
     columns : list of names, optional
         Two or more columns, or one with a target; positions for an array. All usable columns if
         None.
@@ -61,6 +61,7 @@ def score(
     measure : str or Measure
         A registered name (``covary measures`` lists them), or a measure such as
         ``covary.UDS(beta=10)``. The default is described in :doc:`/uds_chance`.
+    <options>
     **parameters
         Parameters of the measure.
 
@@ -76,9 +77,11 @@ def score(
     0.96
 
     """
-    return _measure(score, measure, parameters).score(data, columns, target, given)
+    data, of_measure = _declared(data, parameters)
+    return _measure(score, measure, of_measure).score(data, columns, target, given)
 
 
+@accepts(TableOptions)
 def evidence(
     data: Any,
     columns: Sequence[Any] | None = None,
@@ -95,7 +98,7 @@ def evidence(
 
     Parameters
     ----------
-    data, columns, target, given, measure, **parameters
+    data, columns, target, given, measure, nominal, ordered, dates, **parameters
         As for `score`. With a target, it is the evidence that the target depends on the columns,
         given other columns.
 
@@ -114,9 +117,11 @@ def evidence(
     True
 
     """
-    return _measure(evidence, measure, parameters).evidence(data, columns, target, given)
+    data, of_measure = _declared(data, parameters)
+    return _measure(evidence, measure, of_measure).evidence(data, columns, target, given)
 
 
+@accepts(TableOptions)
 @accepts(TestOptions)
 def test(
     data: Any,
@@ -141,7 +146,7 @@ def test(
 
     Parameters
     ----------
-    data, columns, measure
+    data, columns, measure, nominal, ordered, dates
         As for `score`.
     <options>
     engine, n_jobs
@@ -162,7 +167,7 @@ def test(
     >>> rng = np.random.default_rng(0)
     >>> x, noise = rng.random(200), rng.random(200)
     >>> print(covary.test(np.column_stack([x, (x - 0.5)**2 + noise / 10])))
-    uds-chance = 0.6317, p = 0.0010 for x0, x1
+    uds-chance = 0.6330, p = 0.0010 for x0, x1
       p: probability of evidence at least this large if the columns were independent
       999 permutations of each column (200 rows, seed 0)
     >>> covary.test(np.column_stack([x, noise])).pvalue > 0.05
@@ -177,16 +182,18 @@ def test(
     True
 
     """
-    given, of_measure = TestOptions.split(parameters)
+    table, rest = _declared(data, parameters)
+    given, of_measure = TestOptions.split(rest)
     options = TestOptions(**given)
     found = _measure(test, measure, of_measure, options.seed)
-    planned = plan_test(data, columns, found, options)
+    planned = plan_test(table, columns, found, options)
     return planned.run(find_engine(engine, n_jobs), on_progress).relabelled(labels_of(data))
 
 
 test.__test__ = False  # type: ignore[attr-defined]  # not a test function of pytest
 
 
+@accepts(TableOptions)
 def explain(
     data: Any,
     columns: Sequence[Any] | None = None,
@@ -203,7 +210,7 @@ def explain(
 
     Parameters
     ----------
-    data, columns, target, given, measure, **parameters
+    data, columns, target, given, measure, nominal, ordered, dates, **parameters
         As for `score`.
     on_progress : callable, optional
         Called with the amount done and the total.
@@ -212,22 +219,24 @@ def explain(
     -------
     Explanation
         With ``score``, ``order`` and ``steps``; each `Step` has ``target``, ``given``,
-        ``explained``, ``by``, ``bins``, ``cells``, ``cuts``, ``missing``, ``rows``, ``alone`` and
-        ``adds``.
+        ``explained``, ``by``, ``bins``, ``cells``, ``cuts``, ``missing``, ``rows``, ``alone``,
+        ``adds`` and ``profile``.
 
     Examples
     --------
     >>> import covary, numpy as np
     >>> x = np.linspace(0, 1, 500)
     >>> print(covary.explain(np.column_stack([x, x > 0.8])))
-    uds-chance = 0.9760 for x0 -> x1
-      x1: 0.9760 explained by x0 (64 bins; best cut at 0.7996)
+    uds-chance = 0.9791 for x0 -> x1
+      x1: 0.9791 explained by x0 (64 bins; best cut at 0.7996)
 
     """
-    found = _measure(explain, measure, parameters)
+    data, of_measure = _declared(data, parameters)
+    found = _measure(explain, measure, of_measure)
     return found.explain(data, columns, on_progress, target, given)
 
 
+@accepts(TableOptions)
 def matrix(
     data: Any,
     columns: Sequence[Any] | None = None,
@@ -241,7 +250,7 @@ def matrix(
 
     Parameters
     ----------
-    data, columns, measure, **parameters
+    data, columns, measure, nominal, ordered, dates, **parameters
         As for `score`.
     n_jobs : int, optional
         The number of threads; all cores if None. It does not change the scores.
@@ -266,14 +275,15 @@ def matrix(
            [0.  , 0.  , 0.  ]])
 
     """
-    found = _measure(matrix, measure, parameters)
-    prepared = prepare(data, columns)
-    found.check(prepared, 2)
+    table, of_measure = _declared(data, parameters)
+    found = _measure(matrix, measure, of_measure)
+    prepared = found.prepared(table, columns, size=2)
     engine = find_engine("threads", n_jobs)
     scores = pair_scores(prepared, found, engine, on_progress=on_progress)
     return label_matrix(scores, prepared.names, like=data)
 
 
+@accepts(TableOptions)
 @accepts(SearchOptions)
 def search(
     data: Any,
@@ -293,7 +303,7 @@ def search(
 
     Parameters
     ----------
-    data, columns, measure
+    data, columns, measure, nominal, ordered, dates
         As for `score`.
     strategy : "beam", "exhaustive", "4s" or Strategy
         Which sets to score, see :doc:`/search`.
@@ -329,19 +339,20 @@ def search(
     >>> found = covary.search(np.column_stack([x, noise, x > 0.8, x**2]), top=3)
     >>> print(found)
     the best 3 of 11 scored sets (uds-chance, beam, 500 rows)
-    0.9815  x0, x3
-    0.9786  x0, x2, x3
-    0.9760  x0, x2
+    0.9884  x0, x2, x3
+    0.9823  x0, x3
+    0.9791  x0, x2
 
     """
-    given, rest = SearchOptions.split(parameters)
+    table, others = _declared(data, parameters)
+    given, rest = SearchOptions.split(others)
     options = SearchOptions(**given)
     of_strategy, of_measure = strategy_parameters(rest, find_measure(measure))
     found = _measure(search, measure, of_measure, options.seed)
     chosen = find_strategy(strategy, found.max_columns, max_size=max_size, **of_strategy)
     if resume and run is None:
         raise errors.invalid_parameter("run", "the file to resume", run)
-    searching = Search(plan_search(data, columns, found, chosen, options))
+    searching = Search(plan_search(table, columns, found, chosen, options))
     with searching.stored_in(run, resume=resume) as run_file:
         searching.run(find_engine(engine, n_jobs), run_file, on_progress)
     return search_result(searching, data)
@@ -351,6 +362,12 @@ def search_result(searched: Search, data: Any = None) -> SearchResult:
     """Return the result of a search that ended or was interrupted, with figures and report."""
     record = searched.record(data)
     return searched.result(record, SearchPresenter(record))
+
+
+def _declared(data: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return data with the columns that keywords declare, and all other keywords."""
+    declared, others = TableOptions.split(keywords)
+    return declare(data, TableOptions(**declared)), others
 
 
 def _measure(

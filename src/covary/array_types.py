@@ -15,8 +15,9 @@ AnyArray = npt.NDArray[Any]
 
 # Row numbers, or for each row the row that its value moves to.
 Rows = npt.NDArray[np.uint32]
-# Bin numbers of rows.
+# Bin numbers of rows; also numbers of levels.
 Codes = npt.NDArray[np.uint8]
+LevelCodes = npt.NDArray[np.uint16]
 
 # The positions of the columns of one set, ascending; and many sets of one size, one line each.
 Columns = tuple[int, ...]

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 # Tables with fewer rows cause a warning.
 FEW_ROWS = 100
 
-USABLE_KINDS = "covary uses numbers, booleans, dates and ordered categories"
+USABLE_KINDS = "covary uses numbers, booleans, dates, categories and texts that repeat"
 
 
 class CovaryError(Exception):
@@ -138,17 +138,67 @@ def no_usable_column(left_out: Sequence[tuple[str, str]]) -> TableError:
         return TableError("the table has no columns")
     return TableError(
         "no column can be used: "
-        + ", ".join(f"{_quoted(name)} is {_one_line(reason, 80)}" for name, reason in left_out[:5])
+        + ", ".join(f"{_quoted(name)} is {_one_line(why, 120)}" for name, why in left_out[:5])
         + (f" and {len(left_out) - 5} more" if len(left_out) > 5 else "")
         + f"; {USABLE_KINDS}"
     )
 
 
 def not_a_number_reason(cell: object) -> str:
-    """Return why a column that consists mostly of numbers is text."""
-    if cell is None:
-        return "numbers written as text, convert them"
-    return f"text, because {_quoted(cell)} is not a number"
+    """Return why a column that consists mostly of numbers or dates is text."""
+    return (
+        f"text, because {_quoted(cell)} is not like the other numbers or dates; replace it, or "
+        "declare the column as nominal"
+    )
+
+
+def single_level_reason(label: object) -> str:
+    return f"a single level, {_quoted(label)} in all rows"
+
+
+def identifier_reason(n_levels: int, n_rows: int, is_free_text: bool) -> str:
+    what = "free text" if is_free_text else "an identifier"
+    return (
+        f"{what} ({n_levels} different values in {n_rows} rows); declare it as nominal to use it"
+    )
+
+
+def row_number_reason() -> str:
+    return "an identifier (whole numbers that all differ); name it in columns to use it"
+
+
+def too_many_levels_reason(n_levels: int, maximum: int) -> str:
+    return f"a category of {n_levels} levels; group them, at most {maximum} can be used"
+
+
+def infinite_reason(count: int) -> str:
+    values = f"{count} infinite value{'s' if count != 1 else ''}"
+    return f"a column with {values}; replace them by missing cells"
+
+
+def missing_markers(markers: Sequence[str]) -> str:
+    verb = "means" if len(markers) == 1 else "mean"
+    return f"text in which {_quoted_list(markers)} {verb} missing"
+
+
+def label_without_order(
+    name: str, labels: Sequence[object], order: Sequence[object]
+) -> ParameterError:
+    return ParameterError(
+        f"ordered does not list {_quoted_list(map(str, labels))} of column {_quoted(name)}: it "
+        f"lists {_quoted_list(map(str, order))}"
+    )
+
+
+def declared_column_missing(option: str, name: object, known: Sequence[str]) -> ColumnError:
+    hint = _did_you_mean(str(name), known)
+    return ColumnError(f"{option} names {_quoted(name)}, which is not a column.{hint}")
+
+
+def declared_twice(name: object) -> ParameterError:
+    return ParameterError(
+        f"column {_quoted(name)} is declared as nominal and as ordered: choose one"
+    )
 
 
 # ---------------------------------------------------------------- columns
@@ -171,7 +221,7 @@ def position_out_of_range(position: int, n_columns: int) -> ColumnError:
 
 def unusable_column(name: str, reason: str) -> ColumnError:
     return ColumnError(
-        f"column {_quoted(name)} cannot be used: it is {_one_line(reason, 80)}; {USABLE_KINDS}"
+        f"column {_quoted(name)} cannot be used: it is {_one_line(reason, 160)}; {USABLE_KINDS}"
     )
 
 
@@ -517,6 +567,25 @@ def no_given(measure: str) -> ParameterError:
     )
 
 
+_FOR_NOMINAL = (
+    "use 'uds-chance', 'total-correlation' with bins, 'mutual-information', 'cramers-v', "
+    "'theils-u' or 'phik', or declare the order of their levels (ordered)"
+)
+
+
+def nominal_columns(measure: str, names: Sequence[str]) -> ColumnError:
+    return ColumnError(
+        f"measure '{measure}' cannot use nominal columns: {_quoted_list(names)}; {_FOR_NOMINAL}"
+    )
+
+
+def without_nominal(measure: str, names: Sequence[str]) -> CovaryWarning:
+    return CovaryWarning(
+        f"left out, because measure '{measure}' cannot use nominal columns: "
+        f"{_quoted_list(names)}; {_FOR_NOMINAL}"
+    )
+
+
 def given_without_target() -> ParameterError:
     return ParameterError("given columns need a target: name the column to be explained as target")
 
@@ -687,8 +756,18 @@ def left_out(names_and_reasons: Sequence[tuple[str, str]]) -> CovaryWarning:
     by_reason: dict[str, list[str]] = {}
     for name, reason in names_and_reasons:
         by_reason.setdefault(reason, []).append(name)
-    parts = [f"{_quoted_list(names)} ({_one_line(why, 80)})" for why, names in by_reason.items()]
+    parts = [f"{_quoted_list(names)} ({_one_line(why, 160)})" for why, names in by_reason.items()]
     return CovaryWarning(f"left out: {'; '.join(parts)}")
+
+
+def read_as(names_and_formats: Sequence[tuple[str, str]]) -> CovaryWarning:
+    by_format: dict[str, list[str]] = {}
+    for name, what in names_and_formats:
+        by_format.setdefault(what, []).append(name)
+    parts = [
+        f"{_quoted_list(names)} ({_one_line(what, 120)})" for what, names in by_format.items()
+    ]
+    return CovaryWarning(f"text was read as values: {'; '.join(parts)}")
 
 
 def never_varies(names: Sequence[str]) -> CovaryWarning:

@@ -11,13 +11,14 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from covary.api import search
-from covary.array_types import Booleans
+from covary.array_types import AnyArray, Booleans
 from covary.measures import Measure
 from covary.options import accepts, document
 from covary.registry import DEFAULT_MEASURE
 from covary.searching.options import SearchOptions
 from covary.searching.strategies import Strategy
 from covary.table import Column, Table
+from covary.table.arrays import array_column
 from covary.table.read import MIN_ROWS
 
 # Options that the estimator has under another name, or describes itself.
@@ -117,8 +118,9 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array or frame of numbers, n_samples x n_features
             NaN is a missing cell.
-        y : array of n_samples numbers, optional
-            Used if ``supervised``.
+        y : array of n_samples numbers or class labels, optional
+            Used if ``supervised``. Text is a class label, without an order. Whole numbers are
+            ordered; pass ``y.astype(str)`` if they are labels.
 
         Returns
         -------
@@ -132,7 +134,7 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "ensure_min_features": 1 if self.supervised else 2,
         }
         if self.supervised:
-            X, y = validate_data(self, X, y, y_numeric=True, **checks)
+            X, y = validate_data(self, X, y, **checks)
         else:
             X = validate_data(self, X, **checks)
         names = list(getattr(self, "feature_names_in_", _unnamed(self.n_features_in_)))
@@ -140,7 +142,7 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         target = None
         if self.supervised:
             target = _unused_name(names)
-            columns.append(Column(target, np.asarray(y, np.float64)))
+            columns.append(_target_column(np.asarray(y), target))
         top = self.top
         if top is None:
             top = TOP_SUPERVISED if self.supervised else TOP
@@ -178,6 +180,14 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 document(SubspaceSearch, OPTIONS)
+
+
+def _target_column(values: AnyArray, name: str) -> Column:
+    """Return the target: class labels if they are text, otherwise numbers."""
+    column = array_column(values, name, as_levels=True)
+    if isinstance(column, str):
+        raise ValueError(f"y cannot be used: it is {column}")
+    return column
 
 
 def _unnamed(n_columns: int) -> list[str]:

@@ -9,6 +9,8 @@ from typing import Any
 
 # Longer lists of names are shortened.
 MAX_LISTED = 8
+# Longer labels are shortened.
+MAX_LABEL = 40
 
 
 def printable(name: object) -> str:
@@ -21,9 +23,23 @@ def printable(name: object) -> str:
 
     """
     return "".join(
-        repr(char)[1:-1] if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char
+        repr(char)[1:-1] if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") else char
         for char in str(name)
     )
+
+
+def shown_value(label: object) -> str:
+    """Return a label as text: shortened, and in quotes if it is blank or begins or ends so.
+
+    Examples
+    --------
+    >>> shown_value("red"), shown_value("red "), shown_value("")
+    ('red', '"red "', '""')
+
+    """
+    text = str(label)
+    text = text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 3]}..."
+    return text if text and text == text.strip() else f'"{text}"'
 
 
 def distinct_texts(values: Sequence[object]) -> list[str]:

@@ -24,7 +24,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from covary import errors
-from covary.validation import check_columns, check_fraction, check_whole_number
+from covary.validation import (
+    check_choices,
+    check_columns,
+    check_fraction,
+    check_orders,
+    check_whole_number,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +43,8 @@ class Allowed(NamedTuple):
 
     Parameters
     ----------
-    kind : "whole number", "fraction", "flag", "choice", "column" or "columns"
+    kind : "whole number", "fraction", "flag", "choice", "several choices", "column", "columns" or
+        "orders" (lists of values by column)
     help : one or more sentences
     minimum : of a whole number
     choices : of a choice
@@ -63,8 +70,12 @@ class Allowed(NamedTuple):
         if self.kind == "choice" and value not in self.choices:
             allowed = " or ".join(map(repr, self.choices))
             raise errors.invalid_parameter(name, allowed, value)
+        if self.kind == "several choices":
+            return check_choices(name, value, self.choices)
         if self.kind == "columns":
             return check_columns(name, value) or None
+        if self.kind == "orders":
+            return check_orders(name, value) or None
         if self.kind == "flag":
             if not isinstance(value, (Integral, np.bool_)):
                 raise errors.invalid_parameter(name, "True or False", value)
@@ -80,8 +91,12 @@ class Allowed(NamedTuple):
             "flag": "bool",
             "column": "name",
             "columns": "list of names",
+            "orders": "dict of lists",
         }
-        text = names.get(self.kind) or " or ".join(f'"{each}"' for each in self.choices)
+        if self.kind == "several choices":
+            text = "list of " + ", ".join(f'"{each}"' for each in self.choices)
+        else:
+            text = names.get(self.kind) or " or ".join(f'"{each}"' for each in self.choices)
         return f"{text}, optional" if self.optional else text
 
 
@@ -96,7 +111,7 @@ def option(
 ) -> Any:
     """Return a dataclass field that is an option; None is allowed if it is the default."""
     choices = tuple(choices)
-    kind = "choice" if choices else kind
+    kind = "choice" if choices and kind == "whole number" else kind
     allowed = Allowed(kind, help, minimum, choices, default is None, flag)
     return field(default=default, metadata={"allowed": allowed})
 

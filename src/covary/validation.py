@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -30,3 +30,35 @@ def check_columns(name: str, columns: Any) -> tuple[Any, ...]:
     if isinstance(columns, (str, bytes)) or not isinstance(columns, Iterable):
         raise errors.invalid_parameter(name, "a list of names, such as ['a', 'b']", columns)
     return tuple(columns)
+
+
+def check_orders(name: str, orders: Any) -> dict[Any, tuple[Any, ...]]:
+    """Return the ordered values of each column."""
+    if not isinstance(orders, Mapping):
+        raise errors.invalid_parameter(
+            name, "a dictionary of lists, such as {'size': ['S', 'M', 'L']}", orders
+        )
+    checked: dict[Any, tuple[Any, ...]] = {}
+    for column, labels in orders.items():
+        if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+            raise errors.invalid_parameter(
+                f"{name}[{column!r}]", "a list of values in their order", labels
+            )
+        checked[column] = tuple(labels)
+        if len({str(label) for label in checked[column]}) < len(checked[column]):
+            raise errors.invalid_parameter(f"{name}[{column!r}]", "different values", labels)
+    return checked
+
+
+def check_choices(name: str, values: Any, choices: Sequence[str]) -> tuple[str, ...]:
+    """Return some of the choices, at least one."""
+    allowed = f"a list of {', '.join(map(repr, choices))}"
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise errors.invalid_parameter(name, allowed, values)
+    chosen = tuple(values)
+    for each in chosen:
+        if each not in choices:
+            raise errors.invalid_parameter(name, allowed, each)
+    if not chosen:
+        raise errors.invalid_parameter(name, allowed, values)
+    return chosen

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from covary.results import Explanation
+    from covary.results.explanation import Step
 
 # A line names at most this many explaining columns.
 MAX_NAMES = 3
 
 
-@click.command("explain")
+@click.command("explain", cls=options.GeneratedCommand, generated=options.table_options)
 @options.file
 @options.columns
 @options.target
@@ -33,6 +34,7 @@ def command(
     measure: str,
     parameters: dict[str, Any],
     as_json: bool,
+    **keywords: Any,
 ) -> None:
     """Print which column is explained by which, and how much of it.
 
@@ -49,7 +51,8 @@ def command(
 
     found = find_measure(measure, **parameters)
     with output.notices(), output.progress("scoring") as on_progress:
-        explanation = found.explain(file, columns, on_progress, target, given)
+        table = options.declared(file, keywords)
+        explanation = found.explain(table, columns, on_progress, target, given)
     if as_json:
         output.print_json(explanation.to_dict())
     else:
@@ -72,6 +75,8 @@ def print_explanation(explanation: Explanation) -> None:
         _print_target(out, explanation)
     else:
         _print_steps(out, explanation)
+    if explanation.target is not None:
+        _print_profile(out, explanation.marked_steps()[0])
 
 
 def _print_target(out: Console, explanation: Explanation) -> None:
@@ -90,6 +95,16 @@ def _print_target(out: Console, explanation: Explanation) -> None:
         "adds: what it explains beyond all others, as a fraction of what these leave unexplained",
     ):
         out.print(output.cell(line), style="dim")
+
+
+def _print_profile(out: Console, step: Step) -> None:
+    """Print how the target differs between groups of rows."""
+    if not step.profile:
+        return
+    cells = output.table("where", "target", "#rows")
+    for cell in step.profile:
+        cells.add_row(output.cell(cell.place()), output.cell(cell.target), f"{cell.rows:,}")
+    out.print(cells)
 
 
 def _print_steps(out: Console, explanation: Explanation) -> None:

@@ -19,7 +19,7 @@ def _writable(context: click.Context, option: click.Parameter, path: str | None)
     return path
 
 
-@click.command("matrix")
+@click.command("matrix", cls=options.GeneratedCommand, generated=options.table_options)
 @options.file
 @options.columns
 @options.measure
@@ -50,6 +50,7 @@ def command(
     top: int,
     path: str | None,
     as_json: bool,
+    **keywords: Any,
 ) -> None:
     """Score every pair of columns of FILE.
 
@@ -60,7 +61,6 @@ def command(
     """  # noqa: D301
     from covary.engines import find_engine
     from covary.measures import find_measure
-    from covary.prepare import prepare
     from covary.searching.pairs import pair_scores
     from covary.table import label_matrix, write_table
 
@@ -68,8 +68,7 @@ def command(
         raise click.UsageError(f"'{path}' is the table itself: name another file")
     found = find_measure(measure, **parameters)
     with output.notices(), output.progress("scoring pairs") as on_progress:
-        prepared = prepare(file, columns)
-        found.check(prepared, 2)
+        prepared = found.prepared(options.declared(file, keywords), columns, size=2)
         engine = find_engine("threads", jobs)
         scores = pair_scores(prepared, found, engine, on_progress=on_progress)
     if path is not None:

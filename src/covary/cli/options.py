@@ -52,6 +52,15 @@ def make_option(name: str, allowed: Allowed, default: Any) -> click.Option:
         return click.Option(
             flags, multiple=True, callback=_split_names, metavar="A,B,...", **settings
         )
+    if allowed.kind == "several choices":
+        metavar = ",".join(allowed.choices)
+        return click.Option(
+            flags, multiple=True, callback=_split_names, metavar=metavar, **settings
+        )
+    if allowed.kind == "orders":
+        return click.Option(
+            flags, multiple=True, callback=_split_orders, metavar="NAME=A,B,...", **settings
+        )
     types = {
         "whole number": click.IntRange(min=allowed.minimum),
         "fraction": click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -59,6 +68,21 @@ def make_option(name: str, allowed: Allowed, default: Any) -> click.Option:
     }
     shown = default is not None
     return click.Option(flags, type=types[allowed.kind], show_default=shown, **settings)
+
+
+def table_options() -> list[click.Option]:
+    """Return the options that declare columns."""
+    from covary.table import TableOptions
+
+    return options_of(TableOptions)
+
+
+def declared(file: str, keywords: dict[str, Any]) -> Any:
+    """Return a file with the columns that command line options declare; remove these options."""
+    from covary.table import TableOptions, declare
+
+    options = TableOptions(**{name: keywords.pop(name) for name in TableOptions.defaults()})
+    return declare(file, options)
 
 
 def strategy_options() -> list[click.Option]:
@@ -132,6 +156,19 @@ def _split_names(
     except csv.Error:
         raise click.BadParameter("quote a name that contains a line break") from None
     return [name for row in rows for name in row] if texts else None
+
+
+def _split_orders(
+    context: click.Context, option: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, list[str]] | None:
+    """Return the ordered values of columns; a value with a comma must be quoted."""
+    orders: dict[str, list[str]] = {}
+    for text in texts or ():
+        name, equals, values = text.partition("=")
+        if not equals:
+            raise click.BadParameter(f"write name=values, as in size=S,M,L, not '{text}'")
+        orders[name.strip()] = _split_names(context, option, (values,)) or []
+    return orders or None
 
 
 def _parse_parameters(

@@ -11,7 +11,7 @@ from covary.cli import options, output
 from covary.formatting import counted, listing, printable, short_number
 
 
-@click.command("score")
+@click.command("score", cls=options.GeneratedCommand, generated=options.table_options)
 @options.file
 @options.columns
 @options.target
@@ -26,6 +26,7 @@ def command(
     measure: str,
     parameters: dict[str, Any],
     as_json: bool,
+    **keywords: Any,
 ) -> None:
     """Print how strongly columns depend on each other.
 
@@ -38,6 +39,7 @@ def command(
       covary score wine.csv --columns density,alcohol,residual_sugar
       covary score wine.csv -c density,alcohol --measure uds --set beta=10
       covary score wine.csv -c sulphates --target quality --given alcohol
+      covary score shop.csv --nominal zip --ordered size=S,M,L
     """  # noqa: D301
     from rich.markup import escape
 
@@ -46,7 +48,8 @@ def command(
     found = find_measure(measure, **parameters)
     found_parameters = dataclasses.asdict(found)  # type: ignore[call-overload]
     with output.notices():
-        found, prepared, roles = found.with_roles(file, columns, target, given)
+        table = options.declared(file, keywords)
+        found, prepared, roles = found.with_roles(table, columns, target, given)
         found.check(prepared, len(roles.tested))
         with_target = {} if roles.target is None else {"target": roles.target}
         score = found.score_set(prepared, roles.others, **with_target)

@@ -25,6 +25,7 @@ def _generated() -> list[click.Option]:
 
     return [
         *options.options_of(SearchOptions),
+        *options.table_options(),
         *options.strategy_options(),
         *options.engine_options(),
     ]
@@ -121,11 +122,12 @@ def _plan(
     from covary.searching.plan import plan_search
     from covary.searching.strategies import find_strategy
 
+    table = options.declared(file, keywords)
     given, of_strategy = SearchOptions.split(keywords)
     search_options = SearchOptions(**given)
     found = find_seeded(measure, search_options.seed, **parameters)
     chosen = find_strategy(strategy, found.max_columns, **of_strategy)
-    return plan_search(file, columns, found, chosen, search_options)
+    return plan_search(table, columns, found, chosen, search_options)
 
 
 def _print_interrupted(search: Search, run_path: str | None) -> None:

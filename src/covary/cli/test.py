@@ -12,7 +12,11 @@ from covary.cli import options, output
 def _generated() -> list[click.Option]:
     from covary.significance.independence import TestOptions
 
-    return [*options.options_of(TestOptions), *options.engine_options()]
+    return [
+        *options.options_of(TestOptions),
+        *options.table_options(),
+        *options.engine_options(),
+    ]
 
 
 @click.command("test", cls=options.GeneratedCommand, generated=_generated)

@@ -16,7 +16,7 @@ from covary.engines.inline import run_here
 from covary.measures.former_names import check_definitions, former_attribute
 from covary.measures.registry import MEASURES
 from covary.measures.scorer import Scorer
-from covary.prepare import Moves, Need, Prepared, Roles, prepare, prepare_with_roles
+from covary.prepare import Moves, Need, Prepared, Roles, prepare_with_roles
 from covary.results import Explanation
 from covary.table import labels_of
 
@@ -33,12 +33,18 @@ class Measure(ABC):
     max_rows : the largest number of rows that the measure can handle
     takes_target : whether the measure can score how much of one column others explain
     explains_target : whether it can explain which columns do
+    takes_nominal : whether it can use nominal columns, whose levels have no order. Other measures
+        reject those that the user names, and leave out the others
+    takes_calendars : whether it knows that a date does not explain its own hour and weekday.
+        Other measures get these columns only if the user asks for them
     """
 
     reading: ClassVar[str] = "0 if independent, 1 if determined"
     max_rows: ClassVar[int | None] = None
     takes_target: ClassVar[bool] = False
     explains_target: ClassVar[bool] = False
+    takes_nominal: ClassVar[bool] = False
+    takes_calendars: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -108,16 +114,24 @@ class Measure(ABC):
         given: Sequence[Any] | None,
     ) -> tuple[Measure, Prepared, Roles]:
         """Return the measure beyond given columns, the prepared columns and their roles."""
-        prepared, roles = prepare_with_roles(data, columns, target, given)
+        ordered_for = None if self.takes_nominal else self.name
+        prepared, roles = prepare_with_roles(
+            data, columns, target, given, ordered_for, self.takes_calendars
+        )
         if roles.target is not None and not self.takes_target:
             raise errors.no_target(self.name)
         measure = self.beyond(roles.given) if roles.given else self
         return measure, prepared, roles
 
-    def prepared(self, data: Any, columns: Sequence[Any] | None = None) -> Prepared:
-        """Return the prepared columns after checking that the measure can score them together."""
-        prepared = prepare(data, columns)
-        self.check(prepared, len(prepared.names))
+    def prepared(
+        self, data: Any, columns: Sequence[Any] | None = None, size: int | None = None
+    ) -> Prepared:
+        """Return the prepared columns after checking that the measure can score sets of this size.
+
+        If the size is None, check that it can score all columns together.
+        """
+        _, prepared, roles = self.with_roles(data, columns, None, None)
+        self.check(prepared, len(roles.others) if size is None else size)
         return prepared
 
     @property

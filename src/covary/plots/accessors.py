@@ -45,12 +45,20 @@ class SetPlots:
         self._figures = SetFigures(source, positions)
 
     def projections(self, rows: int = MAX_DRAWN_ROWS, seed: int = 0) -> Any:
-        """Return scatter plots of all pairs of columns; a brush in one marks its rows in all.
+        """Return a panel for each pair of columns; a brush in one marks its rows in all.
 
-        The curve is the simplest one that fits: a polynomial up to degree 5, or a monotone curve.
-        Dashed lines are the cuts of the x column that explain the y column best. If a third
-        column is needed to explain the y column, the colour of the points shows it. A tick at
-        the edge is a row with a missing value in the other column.
+        Two columns of numbers or dates are a scatter plot. The curve is the simplest one that
+        fits: a polynomial up to degree 5, or a monotone curve. Dashed lines are the cuts of the x
+        column that explain the y column best. If a third column is needed to explain the y
+        column, the colour of the points shows it. A tick at the edge is a row with a missing
+        value in the other column.
+
+        Columns with named values are shown as levels. If the x column has levels, the y column is
+        a box and points for each of them. If the y column has levels, stacked bars show their
+        shares in bins of the x column. If both have levels, tiles show the shares of the y levels
+        within each x level. Levels are in the order of their association with the other column,
+        or in their own order. Only the 12 most frequent ones (7 in stacked bars) have a name, all
+        others are pooled as "other". Boxes, bars and tiles count all rows of the table.
 
         Parameters
         ----------
@@ -64,7 +72,11 @@ class SetPlots:
         return _chart(self._figures.projections(rows, seed, unique_names=True))
 
     def counts(self) -> Any:
-        """Return counts of rows for all pairs of columns; the chart contains no single row."""
+        """Return counts of rows for all pairs of columns; the chart contains no single row.
+
+        Columns with named values are shown as in `projections`, but without points. The quantiles
+        of boxes are computed from counts.
+        """
         return _chart(self._figures.counts())
 
     def null_distribution(self) -> Any:

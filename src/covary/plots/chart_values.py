@@ -10,6 +10,7 @@ import numpy as np
 from covary.array_types import Integers
 from covary.formatting import printable
 from covary.plots.figures.style import rounded
+from covary.plots.levels import MAX_CHARACTERS_OF_TOOLTIP, shortened, visible_text
 from covary.table import Column
 
 # The types of axes of Vega-Lite.
@@ -28,14 +29,6 @@ def axis_title(column: Column, label: Any) -> Any:
     return f"{label} (hours)" if is_duration(column) else label
 
 
-def category_labels(column: Column) -> list[str]:
-    """Return the labels that occur in a categorical column, in their order; else nothing."""
-    if chart_scale(column) != "ordinal":
-        return []
-    codes = np.unique(column.values[~np.isnan(column.values)])
-    return [chart_value(column, code) for code in codes.tolist()]
-
-
 def chart_values(column: Column, rows: Integers) -> list[Any]:
     """Return the values of some rows; numbers have only the digits that a chart can show."""
     values = [chart_value(column, value) for value in column.values[rows].tolist()]
@@ -50,11 +43,14 @@ def chart_value(column: Column, value: float) -> Any:
         return float(column.origin + value)
     if is_duration(column):
         return (column.origin + value) * seconds_per_unit(column) / 3600
-    return chart_text(column.in_own_units(value))
+    own = column.in_own_units(value)
+    if column.kind == "date":
+        return chart_text(own)
+    return shortened(visible_text(own), MAX_CHARACTERS_OF_TOOLTIP)
 
 
 def chart_text(value: Any) -> str:
-    """Return a date in local time as JavaScript reads it, or any other label as text."""
+    """Return a date in local time as JavaScript reads it, or as text if it is not a date."""
     if not hasattr(value, "isoformat"):
         return printable(value)
     local = value.replace(tzinfo=None) if hasattr(value, "tzinfo") else value

@@ -11,6 +11,7 @@ from covary.array_types import Booleans, Columns, Floats, Integers, OnProgress
 from covary.engines import find_engine
 from covary.errors import EngineError
 from covary.plots.curves import Fit, best_fit
+from covary.plots.levels import MAX_LEVELS, Levels, association_order, shown_levels
 from covary.results import Explanation
 from covary.searching.pairs import pair_scores
 from covary.searching.record import SearchRecord
@@ -32,6 +33,8 @@ class FigureSource:
         self.record = record
         self._explanations: dict[Columns, Explanation] = {}
         self._fits: dict[Columns, Fit | None] = {}
+        self._levels: dict[tuple[int, int], Levels] = {}
+        self._level_orders: dict[tuple[int, int, int], list[int]] = {}
 
     def explanation(self, columns: Sequence[int]) -> Explanation | None:
         """Return the explanation of a set; None if the measure does not explain."""
@@ -71,6 +74,23 @@ class FigureSource:
                 fit = fit._replace(x=fit.x + x.origin, y=fit.y + y.origin)
             self._fits[one, other] = fit
         return self._fits[one, other]
+
+    def levels(self, column: int, most: int = MAX_LEVELS) -> Levels:
+        """Return the levels of a column; at most this many, and all others as one."""
+        key = (column, most)
+        if key not in self._levels:
+            self._levels[key] = shown_levels(self.record.prepared.table.columns[column], most)
+        return self._levels[key]
+
+    def level_order(self, column: int, other: int, most: int = MAX_LEVELS) -> list[int]:
+        """Return the order of the levels of a column by their association with another one."""
+        key = (column, other, most)
+        if key not in self._level_orders:
+            prepared = self.record.prepared
+            of_other = self.levels(other) if prepared.nominal[other] else None
+            levels = self.levels(column, most)
+            self._level_orders[key] = association_order(prepared, column, other, levels, of_other)
+        return self._level_orders[key]
 
     @cached_property
     def shown_columns(self) -> list[int]:

@@ -28,15 +28,33 @@ class RoundBins(NamedTuple):
     Parameters
     ----------
     codes : the bin of each row, -1 where the value is missing
-    ends : for each bin its lower and upper end; a category is both ends of its own bin
+    ends : for each bin its lower and upper end
+    edges : the same ends as values of the column
     """
 
     codes: Integers
     ends: list[tuple[Any, Any]]
+    edges: Floats = np.empty(0)
+
+    def without_small(self, min_rows: int) -> RoundBins:
+        """Return larger bins: neighbours are joined until each has this many rows."""
+        if not self.ends:
+            return self
+        counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.ends))
+        first, rows = [0], 0
+        for at, count in enumerate(counts.tolist()):
+            if rows >= min_rows and counts[at:].sum() >= min_rows:
+                first.append(at)
+                rows = 0
+            rows += count
+        last = [*(at - 1 for at in first[1:]), len(self.ends) - 1]
+        bin_of = np.append(np.searchsorted(first, np.arange(len(self.ends)), "right") - 1, -1)
+        ends = [(self.ends[a][0], self.ends[b][1]) for a, b in zip(first, last, strict=True)]
+        return RoundBins(bin_of[self.codes], ends, self.edges[[*first, len(self.ends)]])
 
 
 def round_bins(column: Column, max_bins: int = MAX_ROUND_BINS) -> RoundBins:
-    """Return a column in bins; a category has one bin per label.
+    """Return a column of numbers or dates in bins.
 
     Parameters
     ----------
@@ -48,17 +66,12 @@ def round_bins(column: Column, max_bins: int = MAX_ROUND_BINS) -> RoundBins:
     codes = np.full(values.size, -1)
     if not present.any():
         return RoundBins(codes, [])
-    if column.kind in ("category", "boolean"):
-        categories = np.unique(values[present])
-        codes[present] = np.searchsorted(categories, values[present])
-        labels = [chart_value(column, category) for category in categories.tolist()]
-        return RoundBins(codes, [(label, label) for label in labels])
     edges = _edges(column, values[present], max_bins)
     codes[present] = np.clip(
         np.searchsorted(edges, values[present], "right") - 1, 0, edges.size - 2
     )
     ends = [chart_value(column, edge) for edge in edges.tolist()]
-    return RoundBins(codes, list(pairwise(ends)))
+    return RoundBins(codes, list(pairwise(ends)), edges)
 
 
 def _edges(column: Column, values: Floats, max_bins: int) -> Floats:

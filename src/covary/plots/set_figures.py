@@ -7,14 +7,13 @@ import zlib
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from covary.array_types import Booleans, Integers
 from covary.plots.chart_values import (
     axis_title,
-    category_labels,
     chart_scale,
     chart_text,
     chart_value,
@@ -24,15 +23,20 @@ from covary.plots.chart_values import (
 )
 from covary.plots.curves import Fit
 from covary.plots.figure_source import FigureSource, random_rows
+from covary.plots.figures.level_panels import LevelColours, Shares, Tiles
 from covary.plots.figures.null_distribution import null_distribution
 from covary.plots.figures.pair_panels import (
     Axis,
     Pair,
+    Pairs,
     PointColour,
     count_panels,
     scatter_panels,
 )
 from covary.plots.figures.style import Spec, shown_label
+from covary.plots.level_pairs import LevelPairs, level_field
+from covary.plots.levels import MAX_COLOURS, MAX_LEVELS, has_levels
+from covary.plots.panel_notes import panel_notes
 from covary.plots.round_bins import MAX_ROUND_BINS, RoundBins, coarse_value, round_bins
 from covary.results import Step
 from covary.table import Column
@@ -44,6 +48,21 @@ MANY_AXES = 4
 MAX_BINS_OF_MANY_AXES = 12
 # The colours of points cover the values between these quantiles.
 COLOUR_QUANTILES = (0.05, 0.95)
+
+
+class MarkableAxis(NamedTuple):
+    """A column whose rows can be marked: by a level, or by a quarter of its numbers.
+
+    Parameters
+    ----------
+    field : its name in the data of the figure
+    label : the user's name of the column
+    levels : its levels; empty if it is numeric
+    """
+
+    field: str
+    label: str
+    levels: tuple[str, ...] = ()
 
 
 class SetFigures:
@@ -59,6 +78,8 @@ class SetFigures:
         self.source = source
         self.record = source.record
         self.columns = tuple(columns)
+        self._level_pairs = LevelPairs(source)
+        self._known_pairs: dict[bool, dict[tuple[int, int], Pair]] = {}
 
     @cached_property
     def order(self) -> list[int]:
@@ -94,18 +115,37 @@ class SetFigures:
             for axis, column in zip(self._axes, self.drawn_columns, strict=True)
         ]
         key = f"_{zlib.crc32(repr(axes).encode()):x}" if unique_names else ""
-        return scatter_panels(axes, (rows + 1).tolist(), self._pairs(), key)
+        pairs = self._pairs()
+        fields = self._row_fields(rows, pairs)
+        return scatter_panels(axes, (rows + 1).tolist(), pairs, key, fields)
+
+    def _row_fields(self, rows: Integers, pairs: Pairs) -> dict[str, list[Any]]:
+        """Return what panels and colours with levels need of the drawn rows."""
+        fields: dict[str, list[Any]] = {}
+        for one, other in pairs:
+            fields |= self._level_pairs.row_fields(self.order[one], self.order[other], rows)
+        coloured = [p.colour for p in pairs.values() if isinstance(p.colour, LevelColours)]
+        names = {colour.axis.field for colour in coloured}
+        for at, column in zip(self.order, self.drawn_columns, strict=True):
+            for most in (MAX_LEVELS, MAX_COLOURS) if has_levels(column) else ():
+                name = level_field(at, most)
+                if most == MAX_LEVELS or name in names:
+                    fields[name] = self._level_pairs.levels_of(at, rows, most)
+        return fields
 
     def counts(self) -> Spec:
         """Return counts of rows for all pairs of columns; no value of a row is in the figure."""
         columns = self.drawn_columns
         max_bins = MAX_ROUND_BINS if len(columns) < MANY_AXES else MAX_BINS_OF_MANY_AXES
-        bins = [round_bins(column, max_bins) for column in columns]
+        pairs = self._pairs(coarse=True)
         counts = {
-            (one, other): _cell_counts(bins[one], bins[other])
-            for one, other in combinations(range(len(bins)), 2)
+            (one, other): _cell_counts(
+                round_bins(columns[one], max_bins), round_bins(columns[other], max_bins)
+            )
+            for (one, other), pair in pairs.items()
+            if pair.panel is None
         }
-        return count_panels(self._axes, counts, self._pairs(coarse=True))
+        return count_panels(self._axes, counts, pairs)
 
     def null_distribution(self) -> Spec | None:
         """Return the null distribution of the evidence; None if the set was not tested."""
@@ -170,6 +210,10 @@ class SetFigures:
             notes.append(f"{n_partial:,} rows have a missing cell in these columns")
         return "; ".join([*notes, *self._note_on_columns()])
 
+    def notes_on_panels(self, *, with_rows: bool) -> list[str]:
+        """Return sentences that say how to read the panels."""
+        return panel_notes(self._pairs(coarse=not with_rows), with_rows=with_rows)
+
     def _note_on_columns(self) -> list[str]:
         n_columns = len(self.source.order(self.columns))
         if n_columns <= len(self.order):
@@ -194,18 +238,21 @@ class SetFigures:
         cuts = {
             name: tuple(coarse_value(by_name[name], cut) for cut in values)
             if by_name[name].kind == "number"
-            else ()
+            else (values if by_name[name].kind == "nominal" else ())
             for name, values in step.cuts.items()
         }
         return dataclasses.replace(step, cuts=cuts)
 
-    def numeric_axes(self) -> list[tuple[str, str]]:
-        """Return field and label of the columns with a numeric axis."""
-        return [
-            (axis.field, shown_label(axis.name))
-            for axis in self._axes
-            if axis.scale == "quantitative"
-        ]
+    def markable_axes(self) -> list[MarkableAxis]:
+        """Return the columns with a numeric axis or with levels."""
+        axes = []
+        for at, axis, column in zip(self.order, self._axes, self.drawn_columns, strict=True):
+            if has_levels(column):
+                levels = tuple(self.source.levels(at).texts)
+                axes.append(MarkableAxis(level_field(at), shown_label(axis.name), levels))
+            elif axis.scale == "quantitative":
+                axes.append(MarkableAxis(axis.field, shown_label(axis.name)))
+        return axes
 
     @cached_property
     def _axes(self) -> list[Axis]:
@@ -215,14 +262,18 @@ class SetFigures:
                 axis_title(column, self.record.labels[at]),
                 f"c{at}",
                 chart_scale(column),
-                categories=category_labels(column),
                 whole=column.kind == "number" and is_whole(column),
             )
             for at, column in zip(self.order, self.drawn_columns, strict=True)
         ]
 
     def _pairs(self, *, coarse: bool = False) -> dict[tuple[int, int], Pair]:
-        """Return curve, cuts and colour of each pair of drawn columns."""
+        """Return the content of the panel of each pair of drawn columns."""
+        if coarse not in self._known_pairs:
+            self._known_pairs[coarse] = self._compute_pairs(coarse)
+        return self._known_pairs[coarse]
+
+    def _compute_pairs(self, coarse: bool) -> dict[tuple[int, int], Pair]:
         steps = self.steps(coarse=coarse)
         cuts = {(by, step.target): step.cuts.get(by, ()) for step in steps for by in step.by}
         columns = self.drawn_columns
@@ -239,10 +290,13 @@ class SetFigures:
                 where = [chart_text(cut) for cut in where if hasattr(cut, "isoformat")]
             elif x.kind != "number":
                 where = ()
-            pairs[one, other] = Pair(fit, where, None if coarse else self._colour(one, other))
+            panel = self._level_pairs.panel(self.order[one], self.order[other], coarse=coarse)
+            has_points = not coarse and not isinstance(panel, Tiles | Shares)
+            colour = self._colour(one, other) if has_points else None
+            pairs[one, other] = Pair(fit, where, colour, panel)
         return pairs
 
-    def _colour(self, one: int, other: int) -> PointColour | None:
+    def _colour(self, one: int, other: int) -> PointColour | LevelColours | None:
         """Return the column that explains the second column together with the first, if any."""
         columns = self.drawn_columns
         names = [column.name for column in columns]
@@ -252,6 +306,8 @@ class SetFigures:
             if step.target == names[other] and names[one] in step.by and partners:
                 # Of several partners, the one that adds most.
                 third = names.index(max(partners, key=lambda name: adds.get(name, 0.0)))
+                if has_levels(columns[third]):
+                    return self._level_pairs.colours(self.order[third])
                 if chart_scale(columns[third]) == "quantitative":
                     ends = np.nanquantile(columns[third].values, COLOUR_QUANTILES).tolist()
                     low, high = (chart_value(columns[third], end) for end in ends)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from covary import errors, kernels
-from covary.array_types import Booleans, Floats
+from covary.array_types import Booleans, Columns, Floats, Integers
 from covary.prepare.derived import Derived, Moves, Need, move_orders
 from covary.prepare.sorting import sort_column
 from covary.table import Table, as_list, read_table
@@ -22,9 +23,12 @@ D = TypeVar("D", bound=Derived)
 BLOCK_ROWS = 8192
 # Values with a larger binary exponent are scaled: sums of them could overflow or vanish.
 EXTREME_EXPONENT = 400
-_ARRAYS = ("orders", "values", "n_present", "entropies", "widths", "exponents")
+_ARRAYS = (
+    *("orders", "values", "n_present", "nominal", "sources"),
+    *("entropies", "widths", "exponents"),
+)
 # What moving values between rows does not change.
-_UNMOVED = ("names", "n_rows", "values", "n_present", "entropies", "widths", "exponents")
+_UNMOVED = ("names", "n_rows", *_ARRAYS[1:])
 
 
 class Prepared:
@@ -37,6 +41,10 @@ class Prepared:
     orders : row numbers by ascending value; rows with a missing cell come last
     values : sorted values; only the first ``n_present`` of a line are defined
     n_present : number of cells that are not missing
+    nominal : whether the values are the numbers of levels without an order. A column with two
+        levels is not nominal here, because their order does not matter.
+    sources : the number of the column itself; calendar columns of a date have the same number, so
+        that it is known that they do not explain each other
     entropies : cumulative entropy of the values; 0 for a constant column
     widths : largest minus smallest value
     exponents : values are divided by two to this power; 0 unless they are extremely large or small
@@ -50,6 +58,8 @@ class Prepared:
         self.orders = np.empty((n_columns, n_rows), np.uint32)
         self.values = _copy_cells(table)
         self.n_present = np.empty(n_columns, np.int64)
+        self.nominal = np.zeros(n_columns, np.bool_)
+        self.sources = _number_sources(table)
         self.entropies = np.empty(n_columns)
         self.widths = np.empty(n_columns)
         self.exponents = np.empty(n_columns, np.int64)
@@ -58,6 +68,9 @@ class Prepared:
             order, values = sort_column(self.values[position])
             self.orders[position] = order
             self.n_present[position] = values.size
+            self.nominal[position] = table.columns[position].kind == "nominal" and (
+                np.count_nonzero(values[1:] != values[:-1]) > 1
+            )
             self.exponents[position] = _scale_extreme(values)
             self.widths[position] = values[-1] - values[0] if values.size else 0.0
             self.values[position, : values.size] = values
@@ -73,6 +86,11 @@ class Prepared:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the table behind: workers need only the arrays."""
         return {name: value for name, value in vars(self).items() if name != "table"}
+
+    def unrelated(self, columns: Iterable[int], target: int) -> Columns:
+        """Return those of the columns that are neither the target nor from the same date."""
+        source = self.sources[target]
+        return tuple(column for column in columns if self.sources[column] != source)
 
     def has_missing(self, position: int) -> bool:
         """Return whether a column has missing cells."""
@@ -124,6 +142,25 @@ class Prepared:
         for need in needs:
             self.derived(need.kind, *need.parameters)
 
+    def without(self, positions: Sequence[int], reason: str = "") -> Prepared:
+        """Return the other columns, without derived data; the table names the reason, if any."""
+        if not positions:
+            return self
+        kept = [c for c in range(len(self.names)) if c not in positions]
+        left_out = tuple((self.names[position], reason) for position in positions if reason)
+        rest = object.__new__(Prepared)
+        rest.table = replace(self.table.select(kept), left_out=(*self.table.left_out, *left_out))
+        rest.names = rest.table.names
+        rest.n_rows = self.n_rows
+        for name in _ARRAYS:
+            lines = getattr(self, name)[kept]
+            lines.flags.writeable = False
+            setattr(rest, name, lines)
+        rest._derived = {}
+        rest._unmoved = None
+        rest._moves = {}
+        return rest
+
     def moved(self, moves: Moves) -> Prepared:
         """Return the same columns with the values of some of them moved to other rows.
 
@@ -170,8 +207,18 @@ def prepare_with_roles(
     columns: Sequence[Any] | None,
     target: Any = None,
     given: Sequence[Any] | None = None,
+    ordered_for: str | None = None,
+    calendars: bool = True,
 ) -> tuple[Prepared, Roles]:
-    """Return the prepared columns, including target and given columns, and their roles."""
+    """Return the prepared columns, including target and given columns, and their roles.
+
+    Parameters
+    ----------
+    data, columns, target, given : as for `covary.score`
+    ordered_for : the name of a measure that cannot use nominal columns. Those that the user names
+        raise an error. Others are left out, with a warning.
+    calendars : whether to keep calendar columns that the user does not ask for
+    """
     named_given = () if given is None else check_columns("given", given)
     if target is None and named_given:
         raise errors.given_without_target()
@@ -183,6 +230,13 @@ def prepare_with_roles(
         extra = [] if target is None else [target]
         columns += [each for each in (*extra, *named_given) if not _is_named(each, columns)]
     prepared = prepare(data, columns)
+    if not calendars and columns is None and prepared.table.options.dates is None:
+        parts = [at for at, each in enumerate(prepared.table.columns) if each.part_of]
+        wanted = {str(each) for each in (target, *named_given)}
+        prepared = prepared.without([at for at in parts if prepared.names[at] not in wanted])
+    if ordered_for is not None and prepared.nominal.any():
+        named = [target, *named_given] if target is not None else []
+        prepared = _without_nominal(prepared, ordered_for, columns is not None, named)
     names = prepared.names
     positions = tuple(_position(column, prepared.table) for column in named_given)
     for position in positions:
@@ -197,6 +251,21 @@ def prepare_with_roles(
     if not others:
         raise errors.too_few_columns(names)
     return prepared, Roles(at, positions, others)
+
+
+def _without_nominal(
+    prepared: Prepared, measure: str, all_named: bool, named: Sequence[Any]
+) -> Prepared:
+    """Return the columns with an order; raise an error if the user names one without."""
+    nominal = np.flatnonzero(prepared.nominal).tolist()
+    refused = nominal
+    if not all_named:
+        refused = sorted({_position(each, prepared.table) for each in named}.intersection(nominal))
+    if refused or len(prepared.names) - len(nominal) < 2:
+        names = [prepared.names[column] for column in refused or nominal]
+        raise errors.nominal_columns(measure, names)
+    errors.warn(errors.without_nominal(measure, [prepared.names[column] for column in nominal]))
+    return prepared.without(nominal, "nominal")
 
 
 def _is_named(column: Any, columns: Sequence[Any]) -> bool:
@@ -217,6 +286,13 @@ def _position(target: Any, table: Table) -> int:
 def _possible_names(column: Any) -> list[str]:
     """Return the names that a column may have: its own, or one by its position in an array."""
     return [str(column), *([f"x{column}"] if isinstance(column, Integral) else [])]
+
+
+def _number_sources(table: Table) -> Integers:
+    """Return a number for each column, the same for the calendar columns of one date."""
+    first: dict[str, int] = {}
+    names = (column.part_of or column.name for column in table.columns)
+    return np.array([first.setdefault(name, at) for at, name in enumerate(names)], np.int64)
 
 
 def _copy_cells(table: Table) -> Floats:

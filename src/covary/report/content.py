@@ -10,7 +10,7 @@ from covary.formatting import printable, short_number
 from covary.plots.figure_source import FigureSource
 from covary.plots.figures.style import Spec, shown_label
 from covary.plots.search_figures import SearchFigures
-from covary.plots.set_figures import SetFigures
+from covary.plots.set_figures import MarkableAxis, SetFigures
 from covary.report.findings import (
     Contribution,
     ExplainedColumn,
@@ -19,6 +19,7 @@ from covary.report.findings import (
     list_findings,
     significance_note,
 )
+from covary.report.profile import profile_of
 from covary.report.settings import Setting, list_settings
 from covary.results import ADDS_NOTHING, SearchResult, Step, Subspace
 from covary.searching.progress import of_stage
@@ -45,7 +46,8 @@ class Card(NamedTuple):
     numbers : names and values of score and p-values
     explained : one entry per explained column
     figure, null : the names of its figures; ``null`` is empty if the set was not tested
-    axes : field and label of the columns whose rows can be marked
+    axes : the columns whose rows can be marked
+    legend : sentences that say how to read the panels
     """
 
     rank: int
@@ -56,7 +58,8 @@ class Card(NamedTuple):
     note: str
     figure: str
     null: str
-    axes: tuple[tuple[str, str], ...]
+    axes: tuple[MarkableAxis, ...]
+    legend: tuple[str, ...]
 
 
 class ReportContent(NamedTuple):
@@ -130,7 +133,7 @@ def gather_content(
     findings = tuple(list_findings(result, [card.explained for card in cards]))
     return ReportContent(
         title=printable(title),
-        settings=list_settings(result, source.record),
+        settings=list_settings(result, source.record, with_rows=with_rows),
         warning=result.unfinished(),
         findings=findings,
         significance=significance_note(result, findings),
@@ -210,7 +213,8 @@ def _card(
         note=set_figures.note_on_rows() if with_rows else set_figures.note_on_counts(),
         figure=f"set{rank}",
         null=f"null{rank}" if tested else "",
-        axes=tuple(set_figures.numeric_axes()) if with_rows else (),
+        axes=tuple(set_figures.markable_axes()) if with_rows else (),
+        legend=tuple(set_figures.notes_on_panels(with_rows=with_rows)),
     )
 
 
@@ -218,40 +222,48 @@ def _explained_columns(
     subspace: Subspace, result: SearchResult, set_figures: SetFigures, with_rows: bool
 ) -> list[ExplainedColumn]:
     """Return the explained columns of a set; in a search with a target, only the target."""
-    if result.target is not None:
-        others = [column for column in subspace.columns if column != result.target]
-        if not 0.0 < subspace.score <= 1.0:
-            return []
-        target = shown_label(result.target)
-        given = result.parameters.get("given") or ()
-        if given:
-            target += f" beyond {joined_labels(given)}"
-        steps = set_figures.steps(coarse=not with_rows)
-        how = _contributions_and_details(steps[0], given) if len(steps) == 1 else ((), "")
+    steps = set_figures.steps(coarse=not with_rows)
+    if result.target is None:
         return [
-            ExplainedColumn(target, joined_labels(others), len(others) > 1, subspace.score, *how)
+            _explained_column(step, set_figures, with_rows)._replace(
+                rows_missing=set_figures.rows_without_explanation(step)
+            )
+            for step in steps
         ]
+    if not 0.0 < subspace.score <= 1.0:
+        return []
+    others = [column for column in subspace.columns if column != result.target]
+    target = shown_label(result.target)
+    given = result.parameters.get("given") or ()
+    if given:
+        target += f" beyond {joined_labels(given)}"
+    explained = ExplainedColumn(target, joined_labels(others), len(others) > 1, subspace.score)
+    if len(steps) != 1:
+        return [explained]
+    details = _explained_column(steps[0], set_figures, with_rows, given)
     return [
-        ExplainedColumn(
-            shown_label(step.target),
-            joined_labels(step.by),
-            len(step.by) > 1,
-            step.explained,
-            *_contributions_and_details(step),
-            set_figures.rows_without_explanation(step),
+        explained._replace(
+            contributions=details.contributions, details=details.details, profile=details.profile
         )
-        for step in set_figures.steps(coarse=not with_rows)
     ]
 
 
-def _contributions_and_details(
-    step: Step, given: Sequence[Any] = ()
-) -> tuple[tuple[Contribution, ...], str]:
-    """Return the contributions of several explaining columns, and other details as text."""
-    names = {str(name) for name in given}
+def _explained_column(
+    step: Step, set_figures: SetFigures, with_rows: bool, given: Sequence[Any] = ()
+) -> ExplainedColumn:
+    """Return what a step explains, with its details; given columns are marked."""
+    labels = {str(name): f"{shown_label(name)} (given)" for name in given}
     contributions = tuple(
-        Contribution(shown_label(name) + (" (given)" if name in names else ""), alone, adds)
+        Contribution(labels.get(name, shown_label(name)), alone, adds)
         for name, alone, adds in step.contributions()
     )
-    details = "; ".join(step.note_on_missing()) if contributions else step.details()
-    return contributions, details
+    columns = {column.name: column for column in set_figures.record.prepared.table.columns}
+    return ExplainedColumn(
+        shown_label(step.target),
+        joined_labels(step.by),
+        len(step.by) > 1,
+        step.explained,
+        contributions,
+        "; ".join(step.note_on_missing()) if contributions else step.details(),
+        profile=profile_of(step, columns, labels, coarse=not with_rows),
+    )

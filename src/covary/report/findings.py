@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from covary.formatting import short_number
 from covary.plots.figures.style import shown_label
+from covary.report.profile import Profile
 from covary.results import ADDS_NOTHING, SearchResult, Subspace
 from covary.significance.stopping import LEVEL
 
@@ -33,15 +34,17 @@ class ExplainedColumn(NamedTuple):
     contributions : those of several explaining columns
     details : bins, cuts and other details, as text
     rows_missing : the number of rows without a value of ``by``, if these are most of the rows
+    profile : how the target differs between groups of rows, if columns have named values
     """
 
     target: str
     by: str
     several: bool
     fraction: float
-    contributions: tuple[Contribution, ...]
-    details: str
+    contributions: tuple[Contribution, ...] = ()
+    details: str = ""
     rows_missing: int = 0
+    profile: Profile | None = None
 
 
 class Finding(NamedTuple):

@@ -93,20 +93,37 @@
     const inside = [...first].filter(([, quarter]) => quarter === part).map(([value]) => value);
     return inside.length ? { field, low: inside[0], high: inside.at(-1) } : { field, low: 1, high: 0 };
   };
+  const quarters = ["in the lowest quarter", "in the second quarter", "in the third quarter", "in the highest quarter"];
+  const levelsOf = (field) => JSON.parse(field.selectedOptions[0].dataset.levels);
+  // Each column has its own parts: quarters of its numbers, or its levels.
+  const offerParts = ({ part, field }) => {
+    const levels = levelsOf(field);
+    const kept = levels.length || part.dataset.levels ? "" : part.value;
+    const parts = levels.length ? levels : quarters;
+    part.replaceChildren(new Option("(any value)", ""), ...parts.map((text, at) => new Option(text, at)));
+    part.dataset.levels = levels.length || "";
+    part.value = kept;
+  };
+  const chosenPart = ({ part, field }, rows) => {
+    if (part.value === "") return { field: null, low: 0, high: 0, level: null };
+    const levels = levelsOf(field);
+    if (levels.length) return { field: field.value, low: 0, high: 0, level: levels[part.value] };
+    return { ...quarter(field.value, rows, Number(part.value)), level: null };
+  };
   const markRows = (form, view) => {
-    const place = figureOf(form);
-    const { part, field } = form.elements;
-    const { rows } = figures[place.dataset.figure].usermeta;
-    const none = { field: null, low: 0, high: 0 };
-    const chosen = part.value === "" ? none : quarter(field.value, rows, Number(part.value));
+    const { rows } = figures[figureOf(form).dataset.figure].usermeta;
+    const chosen = chosenPart(form.elements, rows);
     const inside = rows.filter((row) => {
-      const value = points[field.value][row];
-      return value !== null && value >= chosen.low && value <= chosen.high;
+      const value = points[chosen.field]?.[row] ?? null;
+      if (value === null) return false;
+      return chosen.level === null ? value >= chosen.low && value <= chosen.high : value === chosen.level;
     });
-    form.querySelector("output").textContent = part.value === "" ? "" : `${inside.length} rows`;
+    form.querySelector("output").textContent = chosen.field === null ? "" : `${inside.length} of ${rows.length} drawn rows`;
     view.then((ready) => ready.signal("mark", chosen).runAsync());
   };
   for (const form of document.querySelectorAll("form.mark")) {
+    offerParts(form.elements);
+    form.elements.field.addEventListener("input", () => offerParts(form.elements));
     form.addEventListener("input", () => {
       const place = figureOf(form);
       if (drawn.has(place)) markRows(form, drawn.get(place));
@@ -120,9 +137,10 @@
     button.setAttribute("aria-pressed", String(isDark));
     [...drawn.keys()].forEach(draw);
   };
-  // Print all figures, on white.
+  // Print all figures, on white, and all tables.
   window.addEventListener("beforeprint", () => {
     printing = true;
+    for (const each of document.querySelectorAll("details")) each.open = true;
     places.forEach(draw);
   });
   window.addEventListener("afterprint", () => {

@@ -6,29 +6,38 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from covary.formatting import counted
+from covary.formatting import counted, printable
 from covary.plots.figures.style import shown_label
+from covary.plots.levels import shortened
 from covary.report.findings import joined_labels
 from covary.results import SearchResult, TestSummary
 from covary.searching.options import TEST_OPTIONS, SearchOptions
 from covary.searching.record import SearchRecord
 from covary.version import __version__
 
+MAX_CHARACTERS = 150
 # A name and its value, both as text.
 Setting = tuple[str, str]
 
 
-def list_settings(result: SearchResult, record: SearchRecord) -> tuple[Setting, ...]:
-    """Return everything that is needed to repeat the search, as names and values."""
+def list_settings(
+    result: SearchResult, record: SearchRecord, *, with_rows: bool = True
+) -> tuple[Setting, ...]:
+    """Return everything that is needed to repeat the search, as names and values.
+
+    Parameters
+    ----------
+    result, record : the search
+    with_rows : whether the settings may contain cells of the table
+    """
     return (
-        *_search_settings(result, record),
+        *_search_settings(result, record, with_rows),
         *_test_settings(result.tests),
         *_times(record),
     )
 
 
-def _search_settings(result: SearchResult, record: SearchRecord) -> list[Setting]:
-    table = record.prepared.table
+def _search_settings(result: SearchResult, record: SearchRecord, with_rows: bool) -> list[Setting]:
     parameters = result.parameters
     measure = _assignments(parameters["measure_parameters"]) or "no parameters"
     strategy = _assignments(parameters["strategy_parameters"])
@@ -38,9 +47,7 @@ def _search_settings(result: SearchResult, record: SearchRecord) -> list[Setting
         ("Measure", f"{result.measure} ({measure})"),
         ("Search", f"{result.strategy} ({strategy}), {sets} scored"),
     ]
-    if table.left_out:
-        unused = [f"{shown_label(name)} ({kind})" for name, kind in table.kinds_left_out()]
-        settings.append(("Not used", "; ".join(unused)))
+    settings += _column_settings(record, with_rows)
     constant = [
         record.labels[at] for at, varies in enumerate(record.prepared.varies) if not varies
     ]
@@ -51,6 +58,38 @@ def _search_settings(result: SearchResult, record: SearchRecord) -> list[Setting
     if parameters.get("given"):
         settings.append(("Given", joined_labels(parameters["given"])))
     return settings + _option_settings(parameters)
+
+
+def _column_settings(record: SearchRecord, with_rows: bool) -> list[Setting]:
+    """Return columns of names, columns that were converted, and columns that were not used."""
+    table = record.prepared.table
+    settings = []
+    nominal = [
+        f"{shown_label(label)} ({counted(len(column.categories), 'level')})"
+        for label, column in zip(record.labels, table.columns, strict=True)
+        if column.kind == "nominal"
+    ]
+    if nominal:
+        settings.append(("Nominal", f"{', '.join(nominal)}: values without an order"))
+    read_as = [
+        f"{shown_label(label)} ({_note(column.read_as, with_rows)})"
+        for label, column in zip(record.labels, table.columns, strict=True)
+        if column.read_as
+    ]
+    if read_as:
+        settings.append(("Text read as", "; ".join(read_as)))
+    if table.left_out:
+        unused = [
+            f"{shown_label(name)} ({_note(reason)})" for name, reason in table.kinds_left_out()
+        ]
+        settings.append(("Not used", "; ".join(unused)))
+    return settings
+
+
+def _note(text: str, with_rows: bool = True) -> str:
+    """Return a note on a column for the page, without an example if cells must not be shown."""
+    shown = text if with_rows else text.partition(", such as")[0]
+    return shortened(printable(shown), MAX_CHARACTERS)
 
 
 def _option_settings(parameters: Mapping[str, Any]) -> list[Setting]:

@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from covary.formatting import distinct_texts, listing, printable
+from covary.formatting import counted, distinct_texts, listing, printable, shown_value
 
 # A step shows at most this many cut points.
 MAX_CUTS_SHOWN = 5
+
+
+class Cell(NamedTuple):
+    """A part of the rows in which the target is different.
+
+    Parameters
+    ----------
+    where : by column, the values of these rows in words
+    rows : the number of rows
+    target : how the target differs from all rows, in words
+    """
+
+    where: Mapping[str, str]
+    rows: int
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.place()}: {printable(self.target)}, {counted(self.rows, 'row')}"
+
+    def place(self) -> str:
+        """Return where these rows are, in words."""
+        parts = self.where.items()
+        return ", ".join(f"{printable(name)} {printable(part)}" for name, part in parts)
 
 
 @dataclass(frozen=True)
@@ -32,8 +55,8 @@ class Step:
         several columns. With `covary.UDS`, of the last column in ``given``.
     cuts : dict of tuple
         By column, its cut points in the column's own units: the largest value of each bin except
-        the last. With `covary.UDS`, where the last column in ``given`` was cut. Otherwise a few
-        cut points that say most about the target.
+        the last. Of a nominal column, groups of its levels. With `covary.UDS`, where the last
+        column in ``given`` was cut. Otherwise a few cut points that say most about the target.
     missing : int
         The number of missing cells of these columns, in the rows in which the target is present.
         Missing cells form a bin of their own.
@@ -46,6 +69,9 @@ class Step:
         what these leave unexplained.
     cells : int
         The number of cells of several columns in ``by``; 0 if there is one column.
+    profile : tuple of Cell
+        How the target differs between groups of rows, if the target or a column in ``by`` has
+        named values.
     """
 
     target: str
@@ -59,6 +85,7 @@ class Step:
     alone: tuple[float, ...] = ()
     adds: tuple[float, ...] = ()
     cells: int = 0
+    profile: tuple[Cell, ...] = ()
 
     def __str__(self) -> str:
         target = printable(self.target)
@@ -97,6 +124,9 @@ class Step:
     def _describe_cuts(self, most: int) -> list[str]:
         words = []
         for column in (c for c in self.cuts if c in self.by and self.cuts[c]):
+            if isinstance(self.cuts[column][0], tuple):
+                words.append(f"best groups {_describe_groups(self.cuts[column], most)}")
+                continue
             cuts = distinct_texts(self.cuts[column])
             if len(cuts) <= most or not self.alone:
                 shown = cuts[:most] + ["..."] * (len(cuts) > most)
@@ -104,6 +134,26 @@ class Step:
                 noun = "cut" if len(cuts) == 1 else "cuts"
                 words.append(f"{subject} {noun} at {', '.join(shown)}")
         return words
+
+
+def _json_cuts(cuts: Sequence[Any]) -> list[Any]:
+    """Return cut points, or groups of labels as lists; labels that are no JSON are text."""
+    return [
+        [label if isinstance(label, (bool, int)) else str(label) for label in cut]
+        if isinstance(cut, tuple)
+        else cut
+        for cut in cuts
+    ]
+
+
+def _describe_groups(groups: Sequence[Sequence[Any]], most: int) -> str:
+    """Return groups of levels in words."""
+    texts = []
+    for group in groups[:most]:
+        shown = [printable(shown_value(label)) for label in group[:most]]
+        shown += ["..."] * (len(group) > most)
+        texts.append(f"{{{', '.join(shown)}}}")
+    return " ".join([*texts, *["..."] * (len(groups) > most)])
 
 
 @dataclass(frozen=True)
@@ -139,7 +189,10 @@ class Explanation:
 
     def __str__(self) -> str:
         heading = f"{self.measure} = {self.score:.4f} {self.summary()}"
-        return "\n  ".join([heading, *map(str, self.marked_steps())])
+        lines = [heading]
+        for step in self.marked_steps():
+            lines += [f"  {step}", *(f"    {cell}" for cell in step.profile)]
+        return "\n".join(lines)
 
     def marked_steps(self) -> tuple[Step, ...]:
         """Return the steps, with "(given)" after the names of given columns."""
@@ -170,6 +223,10 @@ class Explanation:
                 given=relabel(step.given),
                 by=relabel(step.by),
                 cuts={labels.get(name, name): cuts for name, cuts in step.cuts.items()},
+                profile=tuple(
+                    cell._replace(where={labels.get(n, n): part for n, part in cell.where.items()})
+                    for cell in step.profile
+                ),
             )
             for step in self.steps
         ]
@@ -190,7 +247,8 @@ class Explanation:
         for step in self.steps:
             fields = {f.name: getattr(step, f.name) for f in dataclasses.fields(step)}
             del fields["given"]
-            fields["cuts"] = {column: list(cuts) for column, cuts in step.cuts.items()}
+            fields["cuts"] = {column: _json_cuts(cuts) for column, cuts in step.cuts.items()}
+            fields["profile"] = [cell._asdict() for cell in step.profile]
             steps.append({k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()})
         return {
             "measure": self.measure,

@@ -22,6 +22,7 @@ from covary.runs import RunDescription
 from covary.searching.candidates import Candidates
 from covary.searching.options import SearchOptions
 from covary.searching.strategies import Strategy
+from covary.table import TableOptions, undeclared
 from covary.version import __version__
 
 # Scoring more sets would take weeks on any machine.
@@ -70,6 +71,7 @@ class SearchPlan:
             "strategy": self.strategy.name,
             "strategy_parameters": _json_fields(self.strategy),
             **self.options.search_facts(),
+            **self.prepared.table.options.to_facts(),
             "target": None if self.target is None else names[self.target],
             "given": [names[column] for column in self.given] or None,
         }
@@ -80,7 +82,7 @@ class SearchPlan:
         left_out = self.prepared.table.kinds_left_out()
         return RunDescription(
             parameters=self.parameters(),
-            defaults=SearchOptions.defaults(),
+            defaults=SearchOptions.defaults() | TableOptions.defaults(),
             rows=self.prepared.n_rows,
             columns=[(storable(each.name), _fingerprint(each.values)) for each in columns],
             versions={
@@ -110,6 +112,7 @@ def plan_search(
     candidates = Candidates(strategy, _candidate_columns(prepared, strategy, roles), roles.target)
     if candidates.number is not None and candidates.number > MAX_SETS:
         raise errors.too_many_sets(candidates.number, MAX_SETS)
+    data = undeclared(data)
     source = os.path.abspath(data) if isinstance(data, (str, os.PathLike)) else None
     return SearchPlan(prepared, measure, strategy, options, candidates, source, roles.given)
 

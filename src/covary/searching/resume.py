@@ -19,7 +19,7 @@ from covary.searching.plan import SearchPlan, plan_search
 from covary.searching.run import Search
 from covary.searching.strategies import find_strategy
 from covary.significance.permutation import evidence_observed
-from covary.table import read_table
+from covary.table import TableOptions, declare, read_table
 
 # Parameters that strategies did not have in the first release, with the values that they had in
 # effect.
@@ -103,7 +103,8 @@ def _restore_plan(
     """Return the plan that the run file describes."""
     options = _restore_options(path, facts)
     try:
-        table = read_table(source, names)
+        declared = TableOptions(**{name: facts.get(name) for name in TableOptions.defaults()})
+        table = read_table(declare(source, declared), names)
     except errors.ColumnError as error:
         raise errors.not_the_table_of_run(source, path, str(error).rstrip(".")) from None
     table = dataclasses.replace(table, left_out=_left_out(facts.get("left_out")))

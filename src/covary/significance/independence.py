@@ -11,7 +11,7 @@ from covary.array_types import OnProgress
 from covary.engines import Engine
 from covary.measures import Measure
 from covary.options import Options, option
-from covary.prepare import Prepared, Roles, prepare_with_roles
+from covary.prepare import Prepared, Roles
 from covary.results import TestResult
 from covary.significance.nulls import RandomPermutations, all_arrangements
 from covary.significance.permutation import NullDistribution, PermutationTest
@@ -105,9 +105,7 @@ def plan_test(
     data: Any, columns: Sequence[Any] | None, measure: Measure, options: TestOptions
 ) -> IndependenceTest:
     """Return a test of any data that `read_table` accepts."""
-    prepared, roles = prepare_with_roles(data, columns, options.target, options.given)
-    if roles.given:
-        measure = measure.beyond(roles.given)
+    measure, prepared, roles = measure.with_roles(data, columns, options.target, options.given)
     measure.check(prepared, len(roles.tested))
     constant = [prepared.names[c] for c in roles.tested if not prepared.varies[c]]
     if constant:

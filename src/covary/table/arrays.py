@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from itertools import islice
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from covary import errors
 from covary.array_types import AnyArray, Booleans, Floats
 from covary.table.table import Column
 
 _LARGEST_EXACT = 2**53
-_SAMPLE_CELLS = 1000
 
 
-def array_column(values: AnyArray, name: str, kind: str = "", zone: str = "") -> Column | str:
+def array_column(
+    values: AnyArray, name: str, kind: str = "", zone: str = "", as_levels: bool = False
+) -> Column | str:
     """Return a one-dimensional array as a column, or the reason why it cannot be used.
 
-    Arrays of doubles are not copied.
+    Arrays of doubles are not copied. With ``as_levels``, every text is a level.
     """
     if isinstance(values, np.ma.MaskedArray):
         kind = kind or ("boolean" if values.dtype.kind == "b" else "")
@@ -33,9 +31,11 @@ def array_column(values: AnyArray, name: str, kind: str = "", zone: str = "") ->
     if code in "mM":
         return _date_column(values, name, zone)
     if code == "O":
-        return _object_column(values, name)
+        return _object_column(values, name, as_levels)
+    if code == "U":
+        return _text_objects(values.tolist(), name, as_levels)
     if code not in "fiub":
-        return {"c": "complex numbers", "U": "text", "S": "text"}.get(code, f"of {values.dtype}")
+        return {"c": "complex numbers", "S": "bytes"}.get(code, f"of {values.dtype}")
     if code in "iu" and values.dtype.itemsize == 8 and values.size:
         least, largest = int(values.min()), int(values.max())
         if max(-least, largest) > _LARGEST_EXACT:
@@ -45,32 +45,17 @@ def array_column(values: AnyArray, name: str, kind: str = "", zone: str = "") ->
     return Column(name, numbers, kind or ("boolean" if code == "b" else "number"))
 
 
-def text_reason(cells: Iterable[object]) -> str:
-    """Return "text", or if most cells are numbers, a reason with the first one that is not."""
-    cells = iter(cells)
-    sample = list(islice(cells, _SAMPLE_CELLS))
-    texts = [cell for cell in sample if not _is_number(cell)]
-    if 2 * len(texts) >= len(sample):
-        return "text"
-    text = next((cell for cell in [*texts[:1], *cells] if not _is_number(cell)), None)
-    return errors.not_a_number_reason(text)
-
-
-def _is_number(cell: object) -> bool:
-    try:
-        float(cell)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return isinstance(cell, int)
-    return True
-
-
 def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> AnyArray:
     """Return a copy with the masked cells as missing."""
     code = values.dtype.kind
-    missing: Any = {"O": None, "M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}.get(
-        code, np.nan
-    )
-    filled = np.array(values.data, dtype=np.float64 if code in "fiub" else values.dtype)
+    missing: Any = {
+        "O": None,
+        "U": None,
+        "M": np.datetime64("NaT"),
+        "m": np.timedelta64("NaT"),
+    }.get(code, np.nan)
+    dtype = np.float64 if code in "fiub" else object if code == "U" else values.dtype
+    filled = np.array(values.data, dtype=dtype)
     filled[np.ma.getmaskarray(values)] = missing
     return filled
 
@@ -95,7 +80,7 @@ def _date_column(values: AnyArray, name: str, zone: str = "") -> Column:
 # ---------------------------------------------------------------- Python objects
 
 
-def _object_column(values: AnyArray, name: str) -> Column | str:
+def _object_column(values: AnyArray, name: str, as_levels: bool) -> Column | str:
     """Return Python objects of one kind as a column, or the reason why they cannot be used."""
     present = np.array([not _is_missing(value) for value in values], dtype=bool)
     cells = values[present].tolist()
@@ -117,9 +102,22 @@ def _object_column(values: AnyArray, name: str) -> Column | str:
         return _date_column(durations, name)
     if all_are(date):
         return _date_objects(cells, present, name)
-    if str in types:
-        return text_reason(cells)
-    return f"of type {min(each.__name__ for each in types)}"
+    if all_are(str, Real, Decimal, np.bool_):
+        texts = np.full(values.size, None, dtype=object)
+        texts[present] = [str(cell) for cell in cells]
+        return _text_objects(texts.tolist(), name, as_levels)
+    return f"of type {min(each.__name__ for each in types if not issubclass(each, str))}"
+
+
+def _text_objects(texts: list[str | None], name: str, as_levels: bool) -> Column | str:
+    import pyarrow as pa
+
+    from covary.table.texts import text_column
+
+    try:
+        return text_column(pa.array(texts, pa.large_string()), name, as_levels)
+    except UnicodeEncodeError:
+        return "text that is not valid Unicode"
 
 
 def _date_objects(cells: list[Any], present: Booleans, name: str) -> Column | str:

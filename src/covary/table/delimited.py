@@ -11,7 +11,7 @@ import io
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -32,6 +32,7 @@ _MISSING = (
     *("-NaN", "null", "NULL", "Null", "None", "NaT", "1.#QNAN", "-1.#IND"),
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _BLANK_LINES = re.compile(r"([ \t,;|]*(\r\n|\r|\n))+")
 _BYTE_ORDER_MARKS = {
@@ -77,7 +78,9 @@ class _Layout:
     block_bytes: int
 
 
-def read_delimited(path: str, open_file: Open, choose: Choose) -> pa.Table:
+def read_delimited(
+    path: str, open_file: Open, choose: Choose, texts: Set[str] = frozenset()
+) -> pa.Table:
     """Return the chosen columns of a file of delimited text.
 
     Parameters
@@ -85,6 +88,7 @@ def read_delimited(path: str, open_file: Open, choose: Choose) -> pa.Table:
     path : the name of the file
     open_file : returns a stream of its decompressed content
     choose : takes the names of all columns and returns the positions of those to read
+    texts : the columns that stay text, even if they contain numbers
     """
     with open_file() as stream:
         sample, is_complete = _sample(stream)
@@ -93,12 +97,12 @@ def read_delimited(path: str, open_file: Open, choose: Choose) -> pa.Table:
     if layout.is_empty:
         return pa.table({name: pa.nulls(0) for name in wanted})
     try:
-        table, n_quotes = _parse(open_file, layout, wanted)
+        table, n_quotes = _parse(open_file, layout, wanted, texts)
     except pa.ArrowInvalid as error:
         cause = _find_cause(path, open_file, layout, error)
         if cause is not None:
             raise cause from None
-        table, n_quotes = _parse(open_file, layout, wanted, skip_ragged=True)
+        table, n_quotes = _parse(open_file, layout, wanted, texts, skip_ragged=True)
     if n_quotes % 2:
         _check_open_quote(path, open_file, layout)
     if not layout.has_header:
@@ -107,9 +111,32 @@ def read_delimited(path: str, open_file: Open, choose: Choose) -> pa.Table:
 
 
 def _parse(
-    open_file: Open, layout: _Layout, wanted: list[str], skip_ragged: bool = False
+    open_file: Open,
+    layout: _Layout,
+    wanted: list[str],
+    texts: Set[str],
+    skip_ragged: bool = False,
 ) -> tuple[pa.Table, int]:
     """Return the wanted columns, and the number of quotation marks in the file."""
+    declared = [name for name in wanted if name in texts]
+    if not declared:
+        return _parse_columns(open_file, layout, wanted, skip_ragged)
+    others = [name for name in wanted if name not in texts]
+    table, n_quotes = _parse_columns(open_file, layout, declared, skip_ragged, as_text=True)
+    if others:
+        rest, _ = _parse_columns(open_file, layout, others, skip_ragged)
+        table = pa.table([*table.columns, *rest.columns], [*declared, *others])
+    return table.select(wanted), n_quotes
+
+
+def _parse_columns(
+    open_file: Open,
+    layout: _Layout,
+    wanted: list[str],
+    skip_ragged: bool,
+    as_text: bool = False,
+) -> tuple[pa.Table, int]:
+    """Return columns and the number of quotation marks; in text, only empty cells are missing."""
     options = {
         "read_options": pa.csv.ReadOptions(
             column_names=layout.names,
@@ -125,7 +152,8 @@ def _parse(
         ),
         "convert_options": pa.csv.ConvertOptions(
             include_columns=wanted,
-            null_values=_with_leading_space(_MISSING),
+            column_types=dict.fromkeys(wanted, pa.string()) if as_text else {},
+            null_values=_with_leading_space(("",) if as_text else _MISSING),
             true_values=_with_leading_space(("true", "True", "TRUE")),
             false_values=_with_leading_space(("false", "False", "FALSE")),
             strings_can_be_null=True,
@@ -194,7 +222,7 @@ def _find_layout(path: str, sample: bytes, is_complete: bool) -> _Layout:
         encoding,
         delimiter,
         delimiter != "," and _has_decimal_commas([cell.strip() for row in rows for cell in row]),
-        tuple(name or f"x{position}" for position, name in enumerate(names)),
+        tuple(name or _unnamed(position, has_header) for position, name in enumerate(names)),
         has_header,
         n_blank,
         is_empty=is_complete and has_header and len(rows) == 1,
@@ -261,10 +289,16 @@ def _are_numbers(row: list[str], delimiter: str) -> bool:
     return bool(present) and all(_is_number(cell, delimiter) for cell in present)
 
 
+def _unnamed(position: int, has_header: bool) -> str:
+    """Return a name for a column without one; the first one often contains row numbers."""
+    return "Unnamed: 0" if has_header and position == 0 else f"x{position}"
+
+
 def _has_decimal_commas(cells: list[str]) -> bool:
-    return any(map(_DECIMAL_COMMA.fullmatch, cells)) and not any(
-        map(_DECIMAL_POINT.fullmatch, cells)
-    )
+    with_comma = [cell for cell in cells if _DECIMAL_COMMA.fullmatch(cell)]
+    # "5,126" may be a thousands separator. It is decided later, from the whole column.
+    certain = any(not _THOUSANDS.fullmatch(cell) for cell in with_comma)
+    return certain and not any(map(_DECIMAL_POINT.fullmatch, cells))
 
 
 # ---------------------------------------------------------------- causes of errors

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,9 @@ _BINARY_SUFFIXES = {
 }
 
 
-def read_file(path: str, choose: Choose) -> tuple[int, list[tuple[str, Column | str]]]:
+def read_file(
+    path: str, choose: Choose, levels: Set[str] = frozenset()
+) -> tuple[int, list[tuple[str, Column | str]]]:
     """Return the number of rows and the columns of a CSV, Parquet, Arrow or Feather file.
 
     CSV files may be compressed. In place of a column that cannot be used, the reason is returned.
@@ -46,10 +48,13 @@ def read_file(path: str, choose: Choose) -> tuple[int, list[tuple[str, Column | 
     ----------
     path : the file
     choose : takes the names of all columns and returns the positions of those to read
+    levels : the columns of which every text is a level
     """
     try:
-        n_rows, chosen = arrow_series(_read(path, _first_bytes(path), choose))
-        return n_rows, [(name, series_column(series, name)) for name, series in chosen]
+        n_rows, chosen = arrow_series(_read(path, _first_bytes(path), choose, levels))
+        return n_rows, [
+            (name, series_column(series, name, name in levels)) for name, series in chosen
+        ]
     except errors.CovaryError:
         raise
     except FileNotFoundError:
@@ -87,7 +92,7 @@ def _no_such_file(path: str) -> errors.TableError:
         return errors.no_such_file(path, [])
 
 
-def _read(path: str, sample: bytes, choose: Choose) -> pa.Table:
+def _read(path: str, sample: bytes, choose: Choose, levels: Set[str]) -> pa.Table:
     if b"\0" in sample:
         if sample.startswith(b"PAR1"):
             return _read_parquet(path, choose)
@@ -104,7 +109,7 @@ def _read(path: str, sample: bytes, choose: Choose) -> pa.Table:
         raise errors.unreadable(
             path, f"it is not a {format_of_suffix} file: it is damaged, or its suffix is wrong"
         )
-    return read_delimited(path, lambda: _open(path, sample), choose)
+    return read_delimited(path, lambda: _open(path, sample), choose, levels)
 
 
 def _open(path: str, sample: bytes) -> Any:

@@ -9,8 +9,10 @@ import narwhals as nw
 import numpy as np
 
 from covary import errors
-from covary.table.arrays import array_column, text_reason
+from covary.table.arrays import array_column
+from covary.table.levels import nominal_column
 from covary.table.table import Column
+from covary.table.texts import encoded, text_column
 
 # A function that takes the names of all columns and returns the positions of those to read.
 Choose = Callable[[Sequence[str]], Sequence[int]]
@@ -82,8 +84,11 @@ def _collect(frame: nw.LazyFrame[Any], choose: Choose) -> tuple[nw.DataFrame[Any
         raise errors.not_computed(error) from None
 
 
-def series_column(series: nw.Series[Any], name: str) -> Column | str:
-    """Return a series as a column of floats, or the reason why it cannot be used."""
+def series_column(series: nw.Series[Any], name: str, as_levels: bool = False) -> Column | str:
+    """Return a series as a column of floats, or the reason why it cannot be used.
+
+    With ``as_levels``, every text is a level.
+    """
     native = series.to_native()
     dtype = series.dtype
     zone = getattr(dtype, "time_zone", None)
@@ -96,7 +101,7 @@ def series_column(series: nw.Series[Any], name: str) -> Column | str:
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return _category_column(native, dtype, name)
     if dtype == nw.String:
-        return _text_reason(series)
+        return _text_column(series, name, as_levels)
     if dtype.is_nested():
         return f"of type {dtype}"
     times = _times_of_day(native)
@@ -109,7 +114,7 @@ def series_column(series: nw.Series[Any], name: str) -> Column | str:
     elif not dtype.is_numeric() and series.null_count() == len(series):
         return "empty"
     kind = "boolean" if dtype == nw.Boolean else ""
-    return array_column(_as_array(series), name, kind, zone or "")
+    return array_column(_as_array(series), name, kind, zone or "", as_levels)
 
 
 def _as_array(series: nw.Series[Any]) -> Any:
@@ -123,30 +128,34 @@ def _as_array(series: nw.Series[Any]) -> Any:
     return series.to_numpy()
 
 
-def _text_reason(series: nw.Series[Any]) -> str:
-    """Return the reason why a column of text cannot be used."""
-    if series.null_count() == len(series):
-        return "empty"
+def _text_column(series: nw.Series[Any], name: str, as_levels: bool) -> Column | str:
     try:
-        return text_reason(series.drop_nulls().to_list())
-    except UnicodeDecodeError:  # a damaged file
-        return "text"
+        return text_column(series.to_arrow(), name, as_levels)
+    except UnicodeError:  # a damaged file
+        return "text that is not valid Unicode"
 
 
 def _category_column(native: Any, dtype: Any, name: str) -> Column | str:
-    """Return an ordered category as a column: the position of each cell's label in the order."""
+    """Return a category as a column: ordered if its type says so, otherwise nominal."""
+    ordered = True
     if isinstance(dtype, nw.Enum) and hasattr(native, "to_physical"):  # polars
-        labels, codes = native.dtype.categories, native.to_physical()
-    elif getattr(getattr(native, "cat", None), "ordered", False):  # pandas
+        labels = native.dtype.categories
+        codes = native.to_physical().cast(int).fill_null(-1)
+    elif hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas
         labels, codes = native.cat.categories, native.cat.codes
-    elif getattr(getattr(native, "type", None), "ordered", False):  # pyarrow
+        ordered = bool(native.cat.ordered)
+    elif hasattr(native, "unify_dictionaries"):  # pyarrow
         array = native.unify_dictionaries().combine_chunks()
         array.validate(full=True)  # a damaged file may have codes without a label
-        labels, codes = array.dictionary.to_pylist(), array.indices.to_numpy(zero_copy_only=False)
-    else:
-        return "text"
-    values = np.array(codes, dtype=np.float64)
-    values[values < 0] = np.nan
+        ordered = bool(native.type.ordered)
+        codes, labels = encoded(array)
+    else:  # polars
+        return text_column(native.to_arrow(), name, as_levels=True)
+    numbers = np.array(codes, dtype=np.int64)
+    if not ordered:
+        return nominal_column(name, numbers, list(labels), declared=True)
+    values = numbers.astype(np.float64)
+    values[numbers < 0] = np.nan
     return Column(name, values, "category", categories=tuple(labels))
 
 

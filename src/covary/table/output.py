@@ -13,6 +13,7 @@ import numpy as np
 from covary import errors
 from covary.array_types import Floats
 from covary.table.atomic import atomic_file
+from covary.table.options import undeclared
 from covary.table.table import Table
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def label_matrix(scores: Floats, names: Sequence[str], like: Any) -> Any:
     frames have the names in a first column, ``column``. Files and covary tables give pyarrow
     tables.
     """
+    like = undeclared(like)
     if isinstance(like, (np.ndarray, list, tuple)):
         return scores
     label = "column"
@@ -71,6 +73,7 @@ def as_frame(columns: dict[str, Any], kind: str | None) -> Any:
 
 def _empty_or_eager_frame(data: Any) -> nw.DataFrame[Any] | None:
     """Return a frame as narwhals frame, without rows if it is lazy; None for other data."""
+    data = undeclared(data)
     if data is None or isinstance(data, (str, os.PathLike, Table, np.ndarray, list, tuple)):
         return None
     import narwhals as nw

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ import numpy as np
 from covary import errors
 from covary.array_types import AnyArray
 from covary.table.arrays import array_column
+from covary.table.calendar import CHOICES, source_of, with_calendar
+from covary.table.levels import as_nominal, as_ordered, is_identifier
+from covary.table.options import NO_OPTIONS, Declared, TableOptions
 from covary.table.table import Column, Table
 
 MIN_ROWS = 3
@@ -25,7 +29,7 @@ def read_table(data: Any, columns: Iterable[Any] | None = None) -> Table:
     Parameters
     ----------
     data : a two-dimensional array, a pandas, polars or pyarrow table (or any other frame that
-        narwhals reads), the path of a CSV, Parquet or Arrow file, or a `Table`
+        narwhals reads), the path of a CSV, Parquet or Arrow file, or a `Table`; or `Declared` data
     columns : names, or positions in an array; None for every usable column
 
     Raises
@@ -34,20 +38,29 @@ def read_table(data: Any, columns: Iterable[Any] | None = None) -> Table:
 
     Warns
     -----
-    CovaryWarning : if columns are left out (unless columns are named), or if there are few rows
+    CovaryWarning : if columns are left out (unless columns are named), if text is converted, or if
+        there are few rows
     """
     wanted = None if columns is None else as_list(columns)
+    data, options = data if isinstance(data, Declared) else (data, NO_OPTIONS)
     if isinstance(data, Table):
-        return data if wanted is None else _select(data, wanted)
-    table = _load(data, wanted)
+        table = data if options == NO_OPTIONS else _redeclared(data, options)
+        return table if wanted is None else _select(table, wanted)
+    table = _load(data, wanted, options)
+    if wanted is None:
+        table = _without_unsearchable(table, data)
     if table.n_rows < MIN_ROWS:
         raise errors.too_few_rows(table.n_rows)
     if table.left_out and wanted is not None:
         raise errors.unusable_column(*table.left_out[0])
+    table = _with_calendars(table, wanted)
     if not table.columns:
         raise errors.no_usable_column(table.left_out)
-    if wanted is not None or _may_have_infinite_cells(data):
+    if wanted is not None:
         _check_finite(table)
+    converted = [(column.name, column.read_as) for column in table.columns if column.read_as]
+    if converted:
+        errors.warn(errors.read_as(converted))
     if table.left_out:
         errors.warn(errors.left_out(table.left_out))
     if table.n_rows < errors.FEW_ROWS:
@@ -60,6 +73,64 @@ def _may_have_infinite_cells(data: Any) -> bool:
     if type(data) is np.ndarray and np.can_cast(data.dtype, np.float64):
         return bool(np.isinf(data).any())
     return True
+
+
+def _without_unsearchable(table: Table, data: Any) -> Table:
+    """Return a table without identifiers, and without columns that have infinite values."""
+    may_be_infinite = _may_have_infinite_cells(data)
+    has_names = not isinstance(data, (np.ndarray, list, tuple))
+    nominal = {str(name) for name in table.options.nominal or ()}
+    kept, left_out = [], list(table.left_out)
+    for column in table.columns:
+        n_infinite = int(np.isinf(column.values).sum()) if may_be_infinite else 0
+        if n_infinite:
+            left_out.append((column.name, errors.infinite_reason(n_infinite)))
+        elif has_names and column.name not in nominal and is_identifier(column):
+            left_out.append((column.name, errors.row_number_reason()))
+        else:
+            kept.append(column)
+    return replace(table, columns=tuple(kept), left_out=tuple(left_out))
+
+
+def _with_calendars(table: Table, wanted: Sequence[Any] | None) -> Table:
+    """Return a table with the calendar columns that are wanted, declared, or vary."""
+    dates = table.options.dates
+    columns: list[Column] = []
+    if wanted is None:
+        for column in table.columns:
+            columns += with_calendar(column, dates)
+    else:
+        named = {str(each) for each in wanted}
+        for column in table.columns:
+            every = with_calendar(column, CHOICES)
+            found: list[Column] = []
+            if dates is not None and column.name in named:
+                found = with_calendar(column, dates)
+            elif column.name in named or named.isdisjoint(each.name for each in every):
+                found = [column]  # in an array, it may be named by its position
+            have = {each.name for each in found}
+            columns += found
+            columns += [each for each in every if each.name in named and each.name not in have]
+        names = [column.name for column in columns]
+        sources = set(table.names)
+        order = {str(each): at for at, each in enumerate(wanted)}
+        for each in map(str, wanted):
+            if source_of(each, sources) != each and each not in names:
+                raise errors.unknown_column(each, names)
+        if len(order) == len(wanted) and order.keys() >= set(names):
+            columns.sort(key=lambda column: order[column.name])
+        elif any(column.part_of for column in columns) and len(order) < len(wanted):
+            raise errors.repeated_column(next(e for e in order if wanted.count(e) > 1))
+    taken = set(table.names)
+    kept = [each for each in columns if not each.part_of or each.name not in taken]
+    return replace(table, columns=tuple(kept))
+
+
+def _sources(wanted: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """Return the columns to read: for a calendar column, its date."""
+    sources = [each for each in wanted if source_of(str(each), names) == str(each)]
+    parts = {source_of(str(each), names) for each in wanted} - set(map(str, sources))
+    return [*sources, *(name for name in names if name in parts)]
 
 
 def _check_finite(table: Table) -> None:
@@ -90,41 +161,77 @@ def _select(table: Table, wanted: Sequence[Any]) -> Table:
     return table.select(_positions(wanted, table.names))
 
 
-def _load(data: Any, wanted: Sequence[Any] | None) -> Table:
+def _load(data: Any, wanted: Sequence[Any] | None, options: TableOptions) -> Table:
     """Return the wanted columns, without any check of their values."""
     if isinstance(data, (list, tuple)):
         data = _to_array(data)
     if isinstance(data, np.ndarray):
-        return _load_array(data, wanted)
+        return _load_array(data, wanted, options)
+    levels = {str(name) for name in (*(options.nominal or ()), *(options.ordered or ()))}
 
     def choose(names: Sequence[str]) -> Sequence[int]:
         if len(set(names)) < len(names):
             raise errors.duplicate_name(names)
+        _check_declared(options, names)
         if wanted is not None:
-            return _positions(wanted, names)
+            return _positions(_sources(wanted, names), names)
         return [p for p, name in enumerate(names) if not name.startswith(_PANDAS_INDEX)]
 
     if isinstance(data, (str, os.PathLike)):
         from covary.table.files import read_file
 
-        return _build_table(*read_file(os.fsdecode(data), choose))
+        return _build_table(*read_file(os.fsdecode(data), choose, levels), options)
     from covary.table.frames import frame_series, series_column
 
     n_rows, chosen = frame_series(data, choose)
-    return _build_table(n_rows, ((name, series_column(each, name)) for name, each in chosen))
+    columns = ((name, series_column(each, name, name in levels)) for name, each in chosen)
+    return _build_table(n_rows, columns, options)
 
 
-def _load_array(array: AnyArray, wanted: Sequence[Any] | None) -> Table:
+def _load_array(array: AnyArray, wanted: Sequence[Any] | None, options: TableOptions) -> Table:
     if array.ndim != 2:
         raise errors.wrong_dimensions(array.ndim)
-    if array.dtype.kind not in "fiubOmM":
+    if array.dtype.kind not in "fiubOmMU":
         raise errors.not_numeric(array.dtype)
     if not isinstance(array, np.ma.MaskedArray):
         array = np.asarray(array)
     n_rows, n_columns = array.shape
     names = [f"x{position}" for position in range(n_columns)]
-    chosen = range(n_columns) if wanted is None else _positions(wanted, names, by_number=True)
-    return _build_table(n_rows, ((names[p], array_column(array[:, p], names[p])) for p in chosen))
+    chosen: Sequence[int] = range(n_columns)
+    if wanted is not None:
+        chosen = _positions(_sources(wanted, names), names, by_number=True)
+    options = _by_name(options, names)
+    levels = {*(options.nominal or ()), *(options.ordered or ())}
+    columns = (
+        (names[p], array_column(array[:, p], names[p], as_levels=names[p] in levels))
+        for p in chosen
+    )
+    return _build_table(n_rows, columns, options)
+
+
+def _by_name(options: TableOptions, names: Sequence[str]) -> TableOptions:
+    """Return options that name the columns of an array, which may be declared by position."""
+
+    def name(column: Any) -> str:
+        return names[_positions([column], names, by_number=True)[0]]
+
+    orders = {name(column): labels for column, labels in (options.ordered or {}).items()}
+    options = TableOptions(
+        [name(column) for column in options.nominal or ()], orders, options.dates
+    )
+    _check_declared(options, names)
+    return options
+
+
+def _check_declared(options: TableOptions, names: Sequence[str]) -> None:
+    """Raise an error if a declared column does not exist, or is declared in two ways."""
+    for option, declared in (("nominal", options.nominal), ("ordered", options.ordered)):
+        for name in declared or ():
+            if str(name) not in names:
+                raise errors.declared_column_missing(option, name, names)
+    for name in options.nominal or ():
+        if str(name) in set(map(str, options.ordered or ())):
+            raise errors.declared_twice(name)
 
 
 def _to_array(rows: Sequence[Any]) -> AnyArray:
@@ -136,16 +243,33 @@ def _to_array(rows: Sequence[Any]) -> AnyArray:
         raise errors.not_a_table(rows) from None
 
 
-def _build_table(n_rows: int, columns: Iterable[tuple[str, Column | str]]) -> Table:
+def _redeclared(table: Table, options: TableOptions) -> Table:
+    """Return a table whose columns are declared in another way."""
+    _check_declared(options, table.names)
+    columns = ((column.name, column) for column in table.columns)
+    declared = _build_table(table.n_rows, columns, options)
+    declared = replace(declared, left_out=(*table.left_out, *declared.left_out))
+    return declared if options.dates is None else _with_calendars(declared, None)
+
+
+def _build_table(
+    n_rows: int, columns: Iterable[tuple[str, Column | str]], options: TableOptions
+) -> Table:
     """Return a table; a column that is a text is left out, and the text is the reason."""
     usable: list[Column] = []
     left_out: list[tuple[str, str]] = []
+    nominal = {str(name) for name in options.nominal or ()}
+    orders = {str(name): labels for name, labels in (options.ordered or {}).items()}
     for name, column in columns:
+        if isinstance(column, Column) and (name in nominal or name in orders):
+            column = as_nominal(column)
+        if isinstance(column, Column) and name in orders:
+            column = as_ordered(column, orders[name])
         if isinstance(column, Column):
             usable.append(column)
         else:
             left_out.append((name, column))
-    return Table(tuple(usable), n_rows, tuple(left_out))
+    return Table(tuple(usable), n_rows, tuple(left_out), options)
 
 
 def _positions(

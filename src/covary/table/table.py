@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from covary.array_types import Floats
+from covary.table.options import NO_OPTIONS, TableOptions
 
 _LATEST = 2**63 - 1
 _NANOSECONDS_PER_DAY = 86_400 * 10**9
@@ -23,11 +24,14 @@ class Column:
     ----------
     name : the name of the column as text
     values : one float per row, NaN if missing; a view of the user's memory if possible
-    kind : "number", "boolean", "date" or "category"
-    categories : the ordered labels of a category
+    kind : "number", "boolean", "date", "category" (ordered) or "nominal"
+    categories : the labels of an ordered category, in their order, or of a nominal column, the
+        most frequent one first; the values are their positions
     origin : the value that 0 stands for, for dates and for integers too large for a float
     dtype : the NumPy dtype of a date; "time" for times of day, in nanoseconds
     zone : the time zone of a date, if it has one; the values are in UTC
+    read_as : how text was converted, in words; empty if it was not
+    part_of : the date column of which this is the hour, weekday or month; empty for other columns
     """
 
     name: str
@@ -37,6 +41,8 @@ class Column:
     origin: int = 0
     dtype: str = ""
     zone: str = ""
+    read_as: str = ""
+    part_of: str = ""
 
     def in_own_units(self, value: float) -> Any:
         """Return a value as the user knows it: number, boolean, date or label; None if missing."""
@@ -44,7 +50,7 @@ class Column:
             return None
         if self.kind == "boolean":
             return bool(value)
-        if self.kind == "category":
+        if self.kind in ("category", "nominal"):
             return self.categories[int(value)]
         if self.kind == "date":
             return _to_date(self.origin + int(value), self.dtype, self.zone)
@@ -61,11 +67,13 @@ class Table:
     columns : the usable columns
     n_rows : the number of rows
     left_out : name of each column that cannot be used, and the reason
+    options : how the user declared columns
     """
 
     columns: tuple[Column, ...]
     n_rows: int
     left_out: tuple[tuple[str, str], ...] = ()
+    options: TableOptions = NO_OPTIONS
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,7 +87,7 @@ class Table:
 
     def select(self, positions: Sequence[int]) -> Table:
         """Return a table with only these columns, in this order."""
-        return Table(tuple(self.columns[p] for p in positions), self.n_rows, self.left_out)
+        return replace(self, columns=tuple(self.columns[p] for p in positions))
 
 
 def _to_date(count: int, dtype: str, zone: str) -> Any:

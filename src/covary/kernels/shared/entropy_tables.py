@@ -51,10 +51,11 @@ def weighted_harmonics(n_rows: int) -> Floats:
 def whole_increments(n_rows: int) -> tuple[Integers, float]:
     """Return a table of G(t) - G(t - 1) as integer multiples of a unit, and the unit.
 
-    The unit is the smallest for which a sum over all rows fits into 63 bits. Sums of integers do
-    not depend on the order of summation.
+    The unit is so large that the sum of G(t) - G(t - 1) over all rows fits into 63 bits. Sums of
+    integers do not depend on the order of summation.
     """
-    unit = 2.0 ** (n_rows.bit_length() - 61)
+    # G(n) is less than 32 n for all numbers of rows of up to 32 bits.
+    unit = 2.0 ** (n_rows.bit_length() - 57)
     steps = np.diff(weighted_harmonics(n_rows), prepend=0.0)
     table = np.rint(steps / unit).astype(np.int64)
     table.flags.writeable = False

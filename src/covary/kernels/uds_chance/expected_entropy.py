@@ -73,6 +73,115 @@ def expected_entropies(m, firsts, weights, sizes, harmonics):
     return expected
 
 
+@kernel(types.float64[::1](int64, INTEGERS, INTEGERS, INTEGERS))
+def expected_level_entropies(m, counts, numbers, sizes):
+    """Return the expected estimate of the entropy of levels from n of m rows, for each n.
+
+    The estimate is a sum over v = 1 .. n - 1 of unbiased estimates of Z_v / v, where Z_v is the
+    probability that v further rows, drawn from the others, do not have the level of a row (Zhang
+    2012). So its expectation is the same sum over all m rows.
+
+    Parameters
+    ----------
+    m : the number of rows
+    counts, numbers : the distinct numbers of rows of the levels, and how many levels have each
+    sizes : the numbers of drawn rows, ascending
+
+    """
+    terms = np.zeros(m + 1)  # Z_v / v at v + 1
+    for at in range(counts.size):
+        others = m - counts[at]
+        share = float64(numbers[at]) * float64(counts[at]) / float64(m)
+        for v in range(1, others + 1):
+            share *= float64(others - v + 1) / float64(m - v)
+            if share < _NEGLIGIBLE * _NEGLIGIBLE:
+                break
+            terms[v + 1] += share / float64(v)
+    expected = np.zeros(sizes.size)
+    total = 0.0
+    v = 0
+    for at in range(sizes.size):
+        while v < sizes[at]:
+            v += 1
+            total += terms[v]
+        expected[at] = total
+    return expected
+
+
+@subkernel
+def _variance_beyond_line(m, count, n, harmonics):
+    """Return the variance of G(K) that remains after a linear regression on K.
+
+    K of n rows drawn from m rows have a level that ``count`` of the m rows have.
+    """
+    low = max(0, n - (m - count))
+    high = min(n, count)
+    mode = ((n + 1) * (count + 1)) // (m + 2)
+    mode = min(max(mode, low), high)
+    slope = harmonics[mode + 1] - harmonics[mode] if mode + 1 <= m else 0.0
+    at_mode = harmonics[mode]
+    # Moments of the distances from the mode, and of G minus a line through the mode.
+    total, first, second, mean, square, product = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for direction in (1, -1):
+        probability = 1.0
+        k = mode
+        while (direction > 0 and k < high) or (direction < 0 and k > low):
+            if direction > 0:
+                probability *= float64(count - k) * float64(n - k)
+                probability /= float64(k + 1) * float64(m - count - n + k + 1)
+            else:
+                probability *= float64(k) * float64(m - count - n + k)
+                probability /= float64(count - k + 1) * float64(n - k + 1)
+            k += direction
+            if probability < _NEGLIGIBLE:
+                break
+            distance = float64(k - mode)
+            beyond = harmonics[k] - at_mode - slope * distance
+            total += probability
+            first += probability * distance
+            second += probability * distance * distance
+            mean += probability * beyond
+            square += probability * beyond * beyond
+            product += probability * beyond * distance
+    first, second, mean = first / total, second / total, mean / total
+    square, product = square / total, product / total
+    of_distance = second - first * first
+    covariance = product - mean * first
+    variance = square - mean * mean
+    if of_distance > 0.0:
+        variance -= covariance * covariance / of_distance
+    return max(variance, 0.0)
+
+
+@kernel(types.float64[::1](int64, INTEGERS, FLOATS, INTEGERS, FLOATS))
+def level_freedoms(m, counts, numbers, sizes, harmonics):
+    """Return the degrees of freedom of a cell of a nominal target, for each number of rows.
+
+    They are proportional to the variance of the entropy of the cell under independence, beyond
+    what its number of rows determines. A large cell of n rows has (1 - n / m) degrees of freedom.
+
+    Parameters
+    ----------
+    m : the number of rows
+    counts, numbers : the numbers of rows of levels, and how many levels have each
+    sizes : the numbers of rows of cells
+    harmonics : table of G for 0 .. m
+
+    """
+    freedoms = np.zeros(sizes.size)
+    n_levels = numbers.sum()
+    for at in range(sizes.size):
+        n = sizes[at]
+        if n >= m:
+            continue
+        for which in range(counts.size):
+            share = float64(counts[which]) / float64(m)
+            variance = _variance_beyond_line(m, counts[which], n, harmonics)
+            freedoms[at] += numbers[which] * variance / (1.0 - share)
+        freedoms[at] *= 2.0 / ((n_levels - 1.0) * (1.0 - float64(n) / float64(m)))
+    return freedoms
+
+
 @subkernel
 def look_up(table, n):
     """Return the entry for n rows in a table of selected sizes.

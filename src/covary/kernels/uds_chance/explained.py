@@ -6,7 +6,7 @@ import numpy as np
 from numba import float64, int64, types
 
 from covary.kernels.shared.jit import FLOATS, INTEGERS, ROWS, ROWS_2D, kernel, subkernel
-from covary.kernels.uds_chance.cells import PLACES, group_rows, split_cells
+from covary.kernels.uds_chance.cells import PLACES_AND_LEVELS, group_rows, split_cells
 from covary.kernels.uds_chance.gains import NEARLY_ZERO, TARGETS, gains, gains_along
 from covary.kernels.uds_chance.grids import GRIDS
 
@@ -54,15 +54,15 @@ def noise_level(freedom, unit, variance, skewness, deviations):
 
 @subkernel
 def shrunken(explained, level):
-    """Return the explained fraction e shrunken by the noise level: e - level^2 / e, at least 0.
+    """Return the explained fraction e shrunken by the noise level.
 
-    This is Breiman's non-negative garrote. It is 0 up to the noise level, and close to e far above
-    it.
+    It is (e - level^2 / e) / (1 - level^2), at least 0: Breiman's non-negative garrote, divided by
+    its value for e = 1. It is 0 up to the noise level, close to e far above it, and 1 for e = 1.
     """
     if explained <= level:
         return 0.0
     fraction = min(explained, 1.0)
-    return max(fraction - level * level / fraction, 0.0)
+    return max((fraction - level * level / fraction) / (1.0 - level * level), 0.0)
 
 
 @subkernel
@@ -182,7 +182,7 @@ def added_deviations(
 
     Parameters
     ----------
-    places, candidates : the places of all columns, and the columns to split along
+    places, candidates : places and levels of all columns, and the columns to split along
     cells, n_cells : the cell of each row, and the number of cells
     targets, columns, increments, unit : as for `covary.kernels.uds_chance.gains.gains`
     nulls : scales, variances and skewnesses of the null distributions of all columns
@@ -211,7 +211,18 @@ def added_deviations(
 @kernel(
     types.Tuple(
         (types.float64[:, ::1], types.float64[::1], types.int64[::1], types.float64[:, ::1])
-    )(ROWS, ROWS_2D, INTEGERS, PLACES, INTEGERS, INTEGERS, TARGETS, NULLS, INTEGERS, float64)
+    )(
+        ROWS,
+        ROWS_2D,
+        INTEGERS,
+        PLACES_AND_LEVELS,
+        INTEGERS,
+        INTEGERS,
+        TARGETS,
+        NULLS,
+        INTEGERS,
+        float64,
+    )
 )
 def explained_in_cells(
     cells, maps, n_cells, places, candidates, targets, columns, nulls, increments, unit
@@ -224,7 +235,8 @@ def explained_in_cells(
     Parameters
     ----------
     cells, maps, n_cells : the result of `covary.kernels.uds_chance.cells.balanced_cells`
-    places, candidates : the places of all columns, and other columns, see `added_deviations`
+    places, candidates : places and levels of all columns, and other columns, see
+        `added_deviations`
     targets, columns, nulls, increments, unit : as for `explained_along`
 
     """

@@ -21,8 +21,13 @@ from covary.kernels.uds_chance.expected_entropy import look_up
 from covary.kernels.uds_chance.grids import GRIDS, cut_along
 
 # Of all columns: orders, numbers of present values, entropies, table of gaps, row of each column
-# in this table, table of biases, row of each column in this table.
-TARGETS = types.Tuple((ROWS_2D, INTEGERS, FLOATS, FLOATS_2D, INTEGERS, FLOATS_2D, INTEGERS))
+# in this table, table of biases, row of each column in this table. Of nominal columns also: the
+# entropy of the levels times the number of rows (0 for other columns), and the row of each column
+# with its degrees of freedom in the table of biases. The gaps of a nominal column mark the last
+# row of each level.
+TARGETS = types.Tuple(
+    (ROWS_2D, INTEGERS, FLOATS, FLOATS_2D, INTEGERS, FLOATS_2D, INTEGERS, FLOATS, INTEGERS)
+)
 _GAINS = types.UniTuple(types.float64[:, ::1], 3)
 
 NEARLY_ZERO = 1e-9
@@ -115,20 +120,92 @@ def _entropies(cells, rows, gaps, places, starts, steps):
 
 
 @subkernel
-def _expected_gain(sizes, biases, n):
+def _level_entropies(cells, rows, ends, places, n_places, increments, wholes):
+    """Return the sum over cells of n H, with the entropy H of the levels, for four grids.
+
+    It is the sum over cells of G(n) minus the sum over cells and levels of G(k), where k rows of
+    the cell have the level. The rows are visited level after level.
+
+    Parameters
+    ----------
+    cells, rows : the cell of each row in the finest grid, and the rows by level
+    ends : not 0 at the last row of each level
+    places, n_places : the cell in each of the four grids of each finest cell; number of all cells
+    increments : table of G(t) - G(t - 1)
+    wholes : the sum over cells of G(n), for each grid
+
+    """
+    one = uint32(1)
+    counts = np.zeros(n_places, np.uint32)
+    sum_0 = sum_1 = sum_2 = sum_3 = int64(0)
+    start = uint64(0)
+    for r in range(uint64(rows.size)):
+        cell = uint64(cells[uint64(rows[r])])
+        here = uint64(places[cell, uint64(0)])
+        counts[here] += one
+        sum_0 += increments[uint64(counts[here])]
+        here = uint64(places[cell, uint64(1)])
+        counts[here] += one
+        sum_1 += increments[uint64(counts[here])]
+        here = uint64(places[cell, uint64(2)])
+        counts[here] += one
+        sum_2 += increments[uint64(counts[here])]
+        here = uint64(places[cell, uint64(3)])
+        counts[here] += one
+        sum_3 += increments[uint64(counts[here])]
+        if ends[r] != 0.0:
+            for before in range(start, r + uint64(1)):
+                cell = uint64(cells[uint64(rows[before])])
+                for lane in range(uint64(_GRIDS_PER_PASS)):
+                    counts[uint64(places[cell, lane])] = uint32(0)
+            start = r + uint64(1)
+    return (
+        float64(wholes[0] - sum_0),
+        float64(wholes[1] - sum_1),
+        float64(wholes[2] - sum_2),
+        float64(wholes[3] - sum_3),
+    )
+
+
+@subkernel
+def _whole_entropies(sizes, n_cells, first, n_grids, increments):
+    """Return the sum over cells of G(n) for four grids whose cells are numbered consecutively."""
+    wholes = np.zeros(_GRIDS_PER_PASS, np.int64)
+    place = 0
+    for lane in range(_GRIDS_PER_PASS):
+        for _ in range(n_cells[min(first + lane, n_grids - 1)]):
+            for t in range(uint64(sizes[place])):
+                wholes[lane] += increments[t + uint64(1)]
+            place += 1
+    return wholes
+
+
+@subkernel
+def _expected_gain(sizes, tables, line, line_of_freedoms, n):
     """Return the expected gain of cells of given sizes, and their degrees of freedom.
 
     A cell of n_c of the n rows has (1 - n_c / n) (1 + 2 / n_c) degrees of freedom, because the
-    entropy of small cells varies more. A cell of one row has none. The total is at least 1 if
-    there are at least two cells.
+    entropy of small cells varies more. Those of a nominal target are in a table. A cell of one row
+    has none. The total is at least 1 if there are at least two cells.
+
+    Parameters
+    ----------
+    sizes : the number of rows of each cell
+    tables, line, line_of_freedoms : tables by cell size, the line of the biases, and the line of
+        the degrees of freedom of a nominal target; 0 for other targets
+    n : the number of all rows
+
     """
     expected = int64(0)
     freedoms = int64(0)
     for size in sizes:
         if size > 0:
-            expected += int64(np.rint(look_up(biases, int64(size)) * _GAIN_SCALE))
+            expected += int64(np.rint(look_up(tables[line], int64(size)) * _GAIN_SCALE))
         if size > 1:
-            freedom = (1.0 - float64(size) / float64(n)) * (1.0 + 2.0 / float64(size))
+            if line_of_freedoms > 0:
+                freedom = look_up(tables[line_of_freedoms], int64(size))
+            else:
+                freedom = (1.0 - float64(size) / float64(n)) * (1.0 + 2.0 / float64(size))
             freedoms += int64(np.rint(freedom * _FREEDOM_SCALE))
     freedom = float64(freedoms) / _FREEDOM_SCALE
     return expected / _GAIN_SCALE, max(freedom, 1.0) if freedom > NEARLY_ZERO else 0.0
@@ -145,12 +222,11 @@ def gains(cells, maps, n_cells, targets, columns, increments, unit):
     cells, maps, n_cells : the cell of each row in the finest grid, the cell in each grid of each
         cell of the finest grid, and the number of cells of each grid
     targets : the columns to explain
-    columns : orders, numbers of present values, entropies, table of gaps, row of each column in
-        this table, table of biases, row of each column in this table
+    columns : see `TARGETS`
     increments, unit : the result of `entropy_tables.whole_increments`
 
     """
-    orders, n_present, entropies, gaps, gaps_of, biases, biases_of = columns
+    orders, n_present, entropies, gaps, gaps_of, biases, biases_of, shannon, freedoms_of = columns
     n_rows = int64(cells.size)
     n_grids = maps.shape[0]
     max_cells = 0
@@ -186,8 +262,15 @@ def gains(cells, maps, n_cells, targets, columns, increments, unit):
             elif not ready:
                 _set_up(all_counts, maps, n_cells, first, increments, places, sizes, starts, steps)
                 ready = True
-            remaining = _entropies(cells, rows, gaps[gaps_of[target]], places, starts, steps)
-            whole = 2.0 * float64(n) * float64(n) * entropies[target]
+            if shannon[target] > 0.0:
+                wholes = _whole_entropies(sizes, n_cells, first, n_grids, increments)
+                remaining = _level_entropies(
+                    cells, rows, gaps[gaps_of[target]], places, sizes.size, increments, wholes
+                )
+                whole = shannon[target]
+            else:
+                remaining = _entropies(cells, rows, gaps[gaps_of[target]], places, starts, steps)
+                whole = 2.0 * float64(n) * float64(n) * entropies[target]
             same = ready and previous >= 0 and biases_of[targets[previous]] == biases_of[target]
             offset = 0
             for grid in range(first, last):
@@ -196,7 +279,11 @@ def gains(cells, maps, n_cells, targets, columns, increments, unit):
                     freedoms[k, grid] = freedoms[previous, grid]
                 else:
                     expected[k, grid], freedoms[k, grid] = _expected_gain(
-                        sizes[offset : offset + n_cells[grid]], biases[biases_of[target]], n
+                        sizes[offset : offset + n_cells[grid]],
+                        biases,
+                        biases_of[target],
+                        freedoms_of[target],
+                        n,
                     )
                 offset += n_cells[grid]
                 unexplained = remaining[grid - first] * unit / whole

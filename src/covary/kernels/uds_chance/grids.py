@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, types, uint8, uint16
+from numba import int64, types, uint16
 
 from covary.kernels.shared.jit import (
-    CODES_2D,
     FLOATS,
     INTEGERS,
     ROWS,
@@ -52,7 +51,7 @@ def cut_points(values, n_bins):
 
 
 @kernel(
-    types.void(ROWS, FLOATS, INTEGERS, types.uint8[::1], types.uint8[:, ::1], types.int64[::1])
+    types.void(ROWS, FLOATS, INTEGERS, types.uint16[::1], types.uint16[:, ::1], types.int64[::1])
 )
 def fill_grids(order, values, sizes, codes, maps, n_bins):
     """Fill in the grids of one column. Each grid refines the previous one.
@@ -72,10 +71,10 @@ def fill_grids(order, values, sizes, codes, maps, n_bins):
     for k in range(cuts.size + 1):
         end = cuts[k] if k < cuts.size else n
         while at < end:
-            codes[order[at]] = uint8(k)
+            codes[order[at]] = uint16(k)
             at += 1
     for row in order[n:]:
-        codes[row] = uint8(cuts.size + 1)
+        codes[row] = uint16(cuts.size + 1)
     missing = order.size > n
     for grid in range(sizes.size):
         coarser = cut_points(values, sizes[grid])
@@ -84,20 +83,31 @@ def fill_grids(order, values, sizes, codes, maps, n_bins):
             if k <= cuts.size:
                 while coarse_bin < coarser.size and k > 0 and coarser[coarse_bin] <= cuts[k - 1]:
                     coarse_bin += 1
-                maps[grid, k] = uint8(coarse_bin)
+                maps[grid, k] = uint16(coarse_bin)
             else:
-                maps[grid, k] = uint8(coarser.size + 1 if missing else 0)
+                maps[grid, k] = uint16(coarser.size + 1 if missing else 0)
         n_bins[grid] = coarser.size + 1 + missing
 
 
-# Of all columns: the codes of the rows, the bin of each code in each grid, the numbers of bins.
-GRIDS = types.Tuple((CODES_2D, read_only(types.uint8, 3), read_only(types.int64, 2)))
+# Of all columns: the codes of the rows, the bin of each code in each grid, column after column,
+# where each column starts there, and the numbers of bins.
+GRIDS = types.Tuple(
+    (read_only(types.uint16, 2), read_only(types.uint16), INTEGERS, read_only(types.int64, 2))
+)
 
 
 @subkernel
-def _from_finest(maps, n_grids, n_codes):
+def _maps_of(grids, column):
+    """Return the bin of each code of a column in each grid, shape (grids, codes)."""
+    _, maps, starts, n_bins = grids
+    return maps[starts[column] : starts[column + 1]].reshape((n_bins.shape[1], -1))
+
+
+@subkernel
+def _from_finest(maps, n_grids):
     """Return the bin in each of the first ``n_grids`` grids of each bin of the last of them."""
-    bins = np.zeros((n_grids, n_codes), np.uint8)
+    n_codes = maps.shape[1]
+    bins = np.zeros((n_grids, n_codes), np.uint16)
     for grid in range(n_grids):
         for code in range(n_codes):
             bins[grid, maps[n_grids - 1, code]] = maps[grid, code]
@@ -110,7 +120,7 @@ def cut_along(grids, columns, n_grids):
 
     Parameters
     ----------
-    grids : codes of each column, bins of the codes in each grid, number of bins of each grid
+    grids : codes, bins of the codes, where these start, numbers of bins, see `GRIDS`
     columns : the columns
     n_grids : the number of grids to use, the coarsest first
 
@@ -123,8 +133,7 @@ def cut_along(grids, columns, n_grids):
     which : the position of each of the ``n_grids`` grids among the distinct grids
 
     """
-    codes, maps, n_bins = grids
-    n_codes = maps.shape[2]
+    codes, _, _, n_bins = grids
     which = np.empty(n_grids, np.int64)
     n_cells = np.empty(n_grids, np.int64)
     n_distinct = 0
@@ -144,11 +153,12 @@ def cut_along(grids, columns, n_grids):
     for at in range(columns.size):
         column = columns[at]
         width = n_bins[column, finest]
-        to_finest = maps[column, finest]
+        maps = _maps_of(grids, column)
+        to_finest = maps[finest]
         for row in range(codes.shape[1]):
             cell = to_finest[codes[column, row]]
             cells[row] = uint16(int64(cells[row]) * width + int64(cell)) if at > 0 else cell
-        from_finest = _from_finest(maps[column], n_grids, n_codes)
+        from_finest = _from_finest(maps, n_grids)
         inner = 1  # the number of cells that differ only in later columns
         for later in columns[at + 1 :]:
             inner *= n_bins[later, finest]

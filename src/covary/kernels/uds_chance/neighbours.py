@@ -1,4 +1,4 @@
-"""Differences between neighbours, and rank correlations.
+"""Differences between neighbours, and rank correlations or associations.
 
 Neighbours are rows that are close in one column, the condition. If the target depends on the
 condition, it differs less between neighbours than between other rows.
@@ -13,7 +13,15 @@ import numpy as np
 from numba import float64, int32, int64, types, uint64
 
 from covary.kernels.shared.jit import FLOATS_2D, INTEGERS, ROWS_2D, kernel, subkernel
-from covary.kernels.uds_chance.median_splits import MISSING, PLACES
+from covary.kernels.uds_chance.associations import TWO_SIDED, TWO_SIDED_OF_TWO
+from covary.kernels.uds_chance.cells import PLACES_AND_LEVELS
+from covary.kernels.uds_chance.correlations import (
+    LARGEST_SUM,
+    associations_of,
+    correlations_of,
+    describe_column,
+)
+from covary.kernels.uds_chance.median_splits import MISSING
 from covary.kernels.uds_chance.windows import (
     LARGEST_WEIGHT,
     restrict,
@@ -22,22 +30,50 @@ from covary.kernels.uds_chance.windows import (
     windows_of_views,
 )
 
-# Sums of integers must be smaller than this.
-_LARGEST_SUM = 2**62
+# The cube of a smaller number of rows fits into 63 bits.
+_MANY_ROWS = 2_000_000
 
 
 # ---------------------------------------------------------------- differences
 
 
 @subkernel
-def _differences(sequence, sums):
-    """Fill in the sums of the differences between rows at distance 1, 2, .. in the order."""
+def _differences(sequence, nominal, sums):
+    """Fill in the sums of the differences between rows at distance 1, 2, .. in the order.
+
+    Two levels of a nominal column differ by 1.
+    """
     n = sequence.size
     for lag in range(1, min(sums.size, n)):
         total = int64(0)
-        for place in range(uint64(n - lag)):
-            total += int64(abs(sequence[place] - sequence[place + uint64(lag)]))
+        if nominal:
+            for place in range(uint64(n - lag)):
+                total += int64(sequence[place] != sequence[place + uint64(lag)])
+        else:
+            for place in range(uint64(n - lag)):
+                total += int64(abs(sequence[place] - sequence[place + uint64(lag)]))
         sums[lag] = total
+
+
+@subkernel
+def _describe_levels(counts, n_rows, distances):
+    """Do the same as `_describe` for the levels of a nominal column."""
+    n = counts.sum()
+    # Sums of integers do not depend on the order of the levels.
+    unit = int64(1) if n < _MANY_ROWS else n
+    sum_distance = sum_square = int64(0)
+    for level in range(counts.size):
+        distance = n - counts[level]
+        distances[level + n_rows] = distance
+        sum_distance += counts[level] * distance
+        sum_square += counts[level] * (distance**2 // unit)
+    if n < 3:
+        return 0.0, 0.0, 0.0
+    others = n - 1.0
+    mean = sum_distance / n / others
+    of_one_row = sum_square / n * unit / others**2 - mean**2
+    of_two_rows = mean - mean**2
+    return mean, of_two_rows - 2.0 * of_one_row * n / others, 1.0 / others
 
 
 @subkernel
@@ -66,7 +102,7 @@ def _describe(places, n_rows, folded, distances):
         total += int64(place)
     # Sums over all rows of distances times weights must not overflow.
     unit = int64(1)
-    while 2 * n_rows * n_rows // unit > _LARGEST_SUM // (LARGEST_WEIGHT * n_rows):
+    while 2 * n_rows * n_rows // unit > LARGEST_SUM // (LARGEST_WEIGHT * n_rows):
         unit *= 2
     below = int64(0)
     sum_below = int64(0)
@@ -92,99 +128,6 @@ def _describe(places, n_rows, folded, distances):
     return mean, of_two_rows - 2.0 * of_one_row * n / others, unit / others
 
 
-# ---------------------------------------------------------------- correlations
-
-
-@subkernel
-def _sorted_places(values):
-    """Return the places of a sorted column, and whether all values differ."""
-    n = values.size
-    places = np.empty(n, np.int32)
-    untied = True
-    start = 0
-    while start < n:
-        end = start + 1
-        while end < n and values[end] == values[start]:
-            end += 1
-        untied = untied and end == start + 1
-        for at in range(start, end):
-            places[at] = int32(start + end - n)
-        start = end
-    return places, untied
-
-
-@subkernel
-def _moments(places):
-    """Return the mean of the absolute places, the sum of squares, and the same of absolute places.
-
-    The squares are those of the distances from the mean, which is 0 for the places themselves.
-    """
-    total = int64(0)
-    square = 0.0
-    for place in places:
-        total += int64(abs(place))
-        square += float64(place) ** 2
-    mean = total / max(float64(places.size), 1.0)
-    return mean, square, square - total * mean
-
-
-@subkernel
-def _correlations(own, sequence, of_own, of_target, n_rows):
-    """Return four rank correlations times sqrt(rows - 1).
-
-    Of the ranks, both folded, only the target folded, only the condition folded. A missing cell
-    has the mean rank, so that the variance under independence is exactly 1.
-
-    Parameters
-    ----------
-    own, sequence : the places of condition and target in the same rows
-    of_own, of_target : the results of `_moments`
-
-    """
-    scale = int64(1)
-    while (n_rows // scale) ** 2 > _LARGEST_SUM // n_rows:
-        scale *= 2
-    plain = folded = folded_target = folded_own = int64(0)
-    sum_own = sum_target = size_own = size_target = int64(0)
-    for place in range(uint64(own.size)):
-        x = int64(own[place])
-        y = int64(sequence[place])
-        if scale > 1:
-            x = int64(x / scale)
-            y = int64(y / scale)
-        plain += x * y
-        folded += abs(x * y)
-        folded_target += x * abs(y)
-        folded_own += abs(x) * y
-        sum_own += x
-        sum_target += y
-        size_own += abs(x)
-        size_target += abs(y)
-    mean_own = of_own[0] / scale
-    mean_target = of_target[0] / scale
-    # Rounding must not depend on which column is the target: a product and a sum may be rounded
-    # once, the larger and the smaller of two products are rounded before they are added.
-    one, other = mean_target * size_own, mean_own * size_target
-    sums = (
-        float64(plain),
-        folded - (max(one, other) + min(one, other)) + (mean_target * mean_own) * own.size,
-        folded_target - mean_target * sum_own,
-        folded_own - mean_own * sum_target,
-    )
-    squares = (
-        of_own[1] * of_target[1],
-        of_own[2] * of_target[2],
-        of_own[1] * of_target[2],
-        of_own[2] * of_target[1],
-    )
-    unit = float64(scale) ** 2 * np.sqrt(n_rows - 1.0)
-    result = np.zeros(4)
-    for i in range(4):
-        if squares[i] > 0.0:
-            result[i] = sums[i] * unit / np.sqrt(squares[i])
-    return result
-
-
 # ---------------------------------------------------------------- views
 
 
@@ -199,13 +142,14 @@ def _longest(views, squares, fold):
 
 
 @subkernel
-def _gain(sequence, kept, windows, view, moments, distances, n_rows, differences):
+def _gain(sequence, nominal, kept, windows, view, moments, distances, n_rows, differences):
     """Return the standardised gain of a view, see `neighbour_views`.
 
     Parameters
     ----------
     sequence, kept : the places of the target in the order of the condition, without missing ones,
         and their positions
+    nominal : whether the target is nominal
     windows : the result of `windows_of_views`
     moments, distances : of the target, see `_describe`
     differences : the sum of the weighted differences, or -1 if it is not known
@@ -220,7 +164,7 @@ def _gain(sequence, kept, windows, view, moments, distances, n_rows, differences
         opened, closed, reached = restrict(opened, closed, reached, kept)
         weights, square = weigh_rows(opened, closed, reached)
     if differences < 0:
-        differences = weighted_differences(sequence, opened, closed, reached)
+        differences = weighted_differences(sequence, nominal, opened, closed, reached)
     single = int64(0)
     total = int64(0)
     for at in range(uint64(sequence.size)):
@@ -233,18 +177,18 @@ def _gain(sequence, kept, windows, view, moments, distances, n_rows, differences
 
 
 @kernel(
-    types.UniTuple(types.float64[:, ::1], 3)(
+    types.UniTuple(types.float64[:, ::1], 4)(
         ROWS_2D,
         INTEGERS,
         INTEGERS,
         types.int64,
         FLOATS_2D,
         INTEGERS,
-        PLACES,
+        PLACES_AND_LEVELS,
         types.UniTuple(INTEGERS, 2),
     )
 )
-def neighbour_views(orders, lines, targets, given, values, n_present, places, views):
+def neighbour_views(orders, lines, targets, given, values, n_present, places_and_levels, views):
     """Return how similar each target is in neighbouring rows, and its rank correlations.
 
     The gain of a view is the sum over all windows and pairs of rows in them of
@@ -260,47 +204,64 @@ def neighbour_views(orders, lines, targets, given, values, n_present, places, vi
     orders : rows by ascending value of the condition, one line per permutation
     lines, targets : the line of ``orders`` and the target of each result
     given : the condition
-    values, n_present, places : of all columns: sorted values, the number of those that are
-        present, and the place of each row
+    values, n_present, places_and_levels : of all columns: sorted values, the number of those that
+        are present, the place of each row, and the numbers of levels of nominal columns
     views : for each view, the least number of rows of a window, and whether the target is folded
 
     Returns
     -------
     gains : shape (targets, views)
     skewnesses : of the gains under independence, the same shape
-    correlations : shape (targets, 4), see `_correlations`
+    correlations : shape (targets, 4), see `covary.kernels.uds_chance.correlations`
+    kinds : of the correlations, or their skewnesses, the same shape
 
     """
     sizes, folds = views
+    places, n_levels = places_and_levels
     n_rows = places.shape[1]
     n_given = n_present[given]
-    own, untied = _sorted_places(values[given, :n_given])
-    of_own = _moments(own)
+    some_nominal = n_levels[given] > 0
     complete = True  # whether no target has missing cells
     for target in targets:
         complete = complete and n_present[target] == n_rows
-    windows = windows_of_views(values[given, :n_given], sizes, untied, not complete)
+        some_nominal = some_nominal or n_levels[target] > 0
+    own, n_values, own_levels, of_own = describe_column(
+        values[given, :n_given], n_levels[given] > 0, n_rows, some_nominal
+    )
+    untied = n_values == n_given
+    # The levels of a nominal condition have no neighbours.
+    longest_window = 0 if n_levels[given] > 0 else n_given
+    windows = windows_of_views(values[given, :longest_window], sizes, untied, not complete)
     gains = np.empty((targets.size, sizes.size))
     skewnesses = np.empty((targets.size, sizes.size))
     skewnesses[:] = windows[5]
     correlations = np.empty((targets.size, 4))
+    kinds = np.full((targets.size, 4), TWO_SIDED)
     sequences = np.empty((2, n_given), np.int32)
     kept = np.empty(n_given, np.int64)
     sums = np.zeros((2, sizes.max()), np.int64)
     distances = np.zeros((2, 2 * n_rows + 1), np.int64)
     moments = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    of_target = of_own
+    target_levels, of_target, n_target_values = own_levels, of_own, n_values
     previous = int64(-1)
     for k in range(targets.size):
         target = targets[k]
+        nominal = n_levels[target] > 0
         if target != previous:
             previous = target
-            present, _ = _sorted_places(values[target, : n_present[target]])
-            of_target = _moments(present)
-            moments = (
-                _describe(present, n_rows, False, distances[0]),
-                _describe(present, n_rows, True, distances[1]),
+            present, n_target_values, target_levels, of_target = describe_column(
+                values[target, : n_present[target]], nominal, n_rows, n_levels[given] > 0
             )
+            if nominal:
+                moments = (
+                    _describe_levels(target_levels, n_rows, distances[0]),
+                    (0.0, 0.0, 0.0),
+                )
+            else:
+                moments = (
+                    _describe(present, n_rows, False, distances[0]),
+                    _describe(present, n_rows, True, distances[1]),
+                )
         order = orders[lines[k]]
         n = uint64(0)
         for at in range(uint64(n_given)):
@@ -311,10 +272,27 @@ def neighbour_views(orders, lines, targets, given, values, n_present, places, vi
             n += uint64(place != MISSING)
         all_kept = n == n_given
         here = own if all_kept else own[kept[:n]]
-        correlations[k] = _correlations(here, sequences[0, :n], of_own, of_target, n_rows)
+        if nominal or n_levels[given] > 0:
+            correlations[k] = associations_of(
+                here,
+                own_levels,
+                sequences[0, :n],
+                target_levels,
+                of_own,
+                of_target,
+                n_rows,
+                kinds[k],
+            )
+        else:
+            correlations[k] = correlations_of(
+                here, sequences[0, :n], of_own[0], of_target[0], n_rows
+            )
+            if n_values == 2 or n_target_values == 2:
+                kinds[k] = TWO_SIDED_OF_TWO
         if all_kept and untied:
-            for fold in range(2):
-                _differences(sequences[fold], sums[fold, : _longest(views, windows[4], fold)])
+            for fold in range(1 if nominal else 2):
+                longest = _longest(views, windows[4], fold)
+                _differences(sequences[fold], nominal, sums[fold, :longest])
         for view in range(sizes.size):
             fold = folds[view]
             total = int64(-1)
@@ -324,6 +302,7 @@ def neighbour_views(orders, lines, targets, given, values, n_present, places, vi
                     total += (sizes[view] - lag) * sums[fold, lag]
             gains[k, view] = _gain(
                 sequences[fold, :n],
+                nominal,
                 kept[:n],
                 windows,
                 view,
@@ -332,4 +311,4 @@ def neighbour_views(orders, lines, targets, given, values, n_present, places, vi
                 n_rows,
                 total,
             )
-    return gains, skewnesses, correlations
+    return gains, skewnesses, correlations, kinds

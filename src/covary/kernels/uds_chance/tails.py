@@ -12,36 +12,15 @@ import numpy as np
 from numba import types
 
 from covary.kernels.shared.jit import FLOATS, FLOATS_2D, kernel, subkernel
+from covary.kernels.uds_chance.associations import SURPRISE, TWO_SIDED, TWO_SIDED_OF_TWO
+from covary.kernels.uds_chance.tail_probability import log_tail, surprise_of_gain
 
-# Above this many standard deviations, the tail is computed from its expansion.
-_FAR = 25.0
-_LEAST_SKEWNESS = 1e-3
 _GAINS = types.UniTuple(FLOATS_2D, 2)
 
-
-@subkernel
-def _log_tail(x):
-    """Return the log of the probability that a standard normal variable exceeds x."""
-    if x < 0.0:
-        return math.log1p(-0.5 * math.erfc(-x / math.sqrt(2.0)))
-    if x < _FAR:
-        return math.log(0.5 * math.erfc(x / math.sqrt(2.0)))
-    return -0.5 * x * x - math.log(x * math.sqrt(2.0 * math.pi)) + math.log1p(-1.0 / (x * x))
-
-
-@subkernel
-def _surprise(gain, skewness):
-    """Return minus the log of the probability of a gain at least this large.
-
-    The gain has mean 0, variance 1 and this skewness under independence. It is approximated by a
-    Gamma variable, and this by the cube of a normal variable (Wilson and Hilferty 1931). The
-    result is 0 for the gain minus infinity, which is not available.
-    """
-    if not gain > -np.inf:
-        return 0.0
-    skewness = max(skewness, _LEAST_SKEWNESS)
-    ratio = max(1.0 + 0.5 * skewness * gain, 0.0)
-    return -_log_tail(6.0 / skewness * (np.cbrt(ratio) - 1.0) + skewness / 6.0)
+# If a column is nominal or has two values, fewer shapes are possible: then the first correlations,
+# or the associations, count this many times as much.
+EMPHASIS = 5.0
+N_EMPHASISED = 2
 
 
 @subkernel
@@ -54,20 +33,21 @@ def _log_sum_exp(terms):
     return terms[-1] + math.log(total)
 
 
-@kernel(types.float64[::1](_GAINS, _GAINS, FLOATS_2D, types.UniTuple(FLOATS, 4)))
+@kernel(types.float64[::1](_GAINS, _GAINS, _GAINS, types.UniTuple(FLOATS, 4)))
 def evidence_of_pairs(gains, reverse_gains, correlations, weights):
     """Return the evidence of pairs. Exchanging the columns does not change it.
 
     Parameters
     ----------
     gains, reverse_gains : gains and skewnesses of both directions, shape (pairs, views)
-    correlations : standardised rank correlations, shape (pairs, correlations)
+    correlations : standardised rank correlations, or associations of nominal columns, and their
+        kinds or skewnesses, shape (pairs, correlations)
     weights : of each direction of the views, and of their sum; the standard deviation of the sum;
         of the correlations
 
     """
     one_way, both_ways, spreads, of_correlations = weights
-    evidence = np.empty(correlations.shape[0])
+    evidence = np.empty(correlations[0].shape[0])
     terms = np.empty(3 * one_way.size + of_correlations.size)
     for k in range(evidence.size):
         n = 0
@@ -75,21 +55,36 @@ def evidence_of_pairs(gains, reverse_gains, correlations, weights):
             gain, reverse = gains[0][k, view], reverse_gains[0][k, view]
             skewness, other = gains[1][k, view], reverse_gains[1][k, view]
             if one_way[view] > 0.0:
-                terms[n] = math.log(one_way[view]) + _surprise(gain, skewness)
-                terms[n + 1] = math.log(one_way[view]) + _surprise(reverse, other)
+                terms[n] = math.log(one_way[view]) + surprise_of_gain(gain, skewness)
+                terms[n + 1] = math.log(one_way[view]) + surprise_of_gain(reverse, other)
                 n += 2
             if both_ways[view] > 0.0:
                 # A sum of equal gains is as skewed as one of them, and a sum of independent gains
-                # less by the root of 2.
+                # less by the root of 2. If only one gain is available, it counts alone.
                 spread = spreads[view]
-                both = _surprise((gain + reverse) / spread, (skewness + other) * (spread / 4.0))
+                if gain > -np.inf and reverse > -np.inf:
+                    skew = (skewness + other) * (spread / 4.0)
+                    both = surprise_of_gain((gain + reverse) / spread, skew)
+                else:
+                    both = max(surprise_of_gain(gain, skewness), surprise_of_gain(reverse, other))
                 terms[n] = math.log(both_ways[view]) + both
                 n += 1
+        total = 1.0
         for i in range(of_correlations.size):
-            two_sided = math.log(2.0) + _log_tail(abs(correlations[k, i]))
-            terms[n] = math.log(of_correlations[i]) - two_sided
+            value, kind = correlations[0][k, i], correlations[1][k, i]
+            if kind in (TWO_SIDED, TWO_SIDED_OF_TWO):
+                surprise = -(math.log(2.0) + log_tail(abs(value)))
+            elif kind == SURPRISE:
+                surprise = value
+            else:
+                surprise = surprise_of_gain(value, kind)
+            weight = of_correlations[i]
+            if i < N_EMPHASISED and kind != TWO_SIDED:
+                total += (EMPHASIS - 1.0) * weight
+                weight *= EMPHASIS
+            terms[n] = math.log(weight) + surprise
             n += 1
-        evidence[k] = _log_sum_exp(terms[:n])
+        evidence[k] = _log_sum_exp(terms[:n]) - math.log(total)
     return evidence
 
 
@@ -107,6 +102,8 @@ def evidence_of_views(gains, weights):
     terms = np.empty(weights.size)
     for k in range(evidence.size):
         for view in range(weights.size):
-            terms[view] = math.log(weights[view]) + _surprise(gains[0][k, view], gains[1][k, view])
+            terms[view] = math.log(weights[view]) + surprise_of_gain(
+                gains[0][k, view], gains[1][k, view]
+            )
         evidence[k] = _log_sum_exp(terms)
     return evidence

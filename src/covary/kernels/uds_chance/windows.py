@@ -177,14 +177,19 @@ def _skewness(weights, total_rows):
 
 
 @subkernel
-def weighted_differences(sequence, opened, closed, reached):
-    """Return the sum over pairs of rows of the weight times the difference."""
+def weighted_differences(sequence, nominal, opened, closed, reached):
+    """Return the sum over pairs of rows of the weight times the difference.
+
+    Two levels of a nominal column differ by 1.
+    """
     total = int64(0)
     for place in range(uint64(sequence.size)):
         own = sequence[place]
         windows = opened[place]
         for there in range(place + uint64(1), uint64(reached[place])):
-            total += int64(windows - closed[there]) * int64(abs(own - sequence[there]))
+            other = sequence[there]
+            difference = int64(own != other) if nominal else int64(abs(own - other))
+            total += int64(windows - closed[there]) * difference
     return total
 
 

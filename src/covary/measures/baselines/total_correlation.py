@@ -10,14 +10,19 @@ from typing import Literal
 import numpy as np
 
 from covary import errors, kernels
-from covary.array_types import Floats
+from covary.array_types import Floats, Rows
 from covary.measures.base import Measure
 from covary.measures.registry import register
 from covary.measures.shared.bins import MAX_BINS, EqualFrequencyBins
 from covary.measures.shared.complete_rows import MIN_COMPLETE_ROWS, complete_rows, varying_lines
 from covary.measures.shared.content_order import order_one_by_content
+from covary.measures.shared.levels import pool_rare_levels
 from covary.prepare import Need, Prepared, Ranks
 from covary.validation import check_whole_number
+
+# A level of a nominal column has a bin of its own if it has this many rows, or this share of them.
+MIN_ROWS_PER_LEVEL = 5
+MIN_SHARE_PER_LEVEL = 0.05
 
 
 @register("total-correlation", "Total correlation of Watanabe (1960), from bins or neighbours")
@@ -41,7 +46,8 @@ class TotalCorrelation(Measure):
         the distances to the nearest neighbours (Kraskov, Stögbauer, Grassberger, Physical Review E
         69, 2004, their first estimator); the score may be negative by chance.
     bins : int
-        The maximum number of bins per column, 2 to 254; ties stay together.
+        The maximum number of bins per column, 2 to 254; ties stay together. Does not apply to
+        nominal columns.
     neighbors : int
         The number of nearest neighbours for "knn".
     seed : int
@@ -52,6 +58,11 @@ class TotalCorrelation(Measure):
     With b bins, two independent columns score about (b - 1)^2 / (2 n), and more columns far more.
     Small tables and large sets therefore score high. With "knn", it does not detect weak
     dependence among many columns. Scores of sets of different sizes cannot be compared.
+
+    With "bins", each level of a nominal column is a bin. Levels with fewer than 5 rows, which are
+    also less than 5 % of the rows, share one bin: otherwise a column with nearly as many levels as
+    rows would seem to determine all others. Two independent columns with a and b bins score about
+    (a - 1) (b - 1) / (2 n). With "knn", nominal columns cannot be used.
 
     With "bins", the missing cells of a column are a bin of their own. With "knn", rows with a
     missing cell are ignored.
@@ -88,6 +99,11 @@ class TotalCorrelation(Measure):
     def drops_incomplete_rows(self) -> bool:
         return self.estimator == "knn"
 
+    # A class attribute of other measures; here it depends on the estimator.
+    @property
+    def takes_nominal(self) -> bool:  # type: ignore[override]
+        return self.estimator == "bins"
+
     def needs(self) -> tuple[Need, ...]:
         return (Need(Ranks), Need(EqualFrequencyBins, (self.bins,)))
 
@@ -120,8 +136,10 @@ class TotalCorrelation(Measure):
     def _entropy(self, prepared: Prepared, columns: Sequence[int]) -> float:
         """Return the joint entropy of the bins of these columns, in nats."""
         bins = prepared.derived(EqualFrequencyBins, self.bins)
-        cells, n_cells = np.empty(0, np.uint32), 1
+        cells, n_cells = _cells_of_levels(prepared, [c for c in columns if prepared.nominal[c]])
         for column in columns:
+            if prepared.nominal[column]:
+                continue
             codes, n_codes = bins.codes[column], int(bins.counts[column]) + 1
             bin_of_code = np.arange(n_codes, dtype=np.uint8)
             cells, n_cells = kernels.shared.cubes.refine_cubes(
@@ -131,6 +149,26 @@ class TotalCorrelation(Measure):
         counts = np.sort(np.bincount(cells, minlength=n_cells)[:n_cells])
         n = prepared.n_rows
         return math.log(n) - float(np.sum(counts * np.log(counts))) / n
+
+
+def _cells_of_levels(prepared: Prepared, columns: Sequence[int]) -> tuple[Rows, int]:
+    """Return the joint cell of each row in nominal columns, and the number of cells.
+
+    Without columns, the cells are an empty array: one cell holds all rows.
+    """
+    ranks = prepared.derived(Ranks).by_row
+    cells, n_cells = np.empty(0, np.int64), 1
+    for column in columns:
+        n_present = int(prepared.n_present[column])
+        present = prepared.orders[column, :n_present]
+        min_rows = min(MIN_ROWS_PER_LEVEL, MIN_SHARE_PER_LEVEL * n_present)
+        levels = np.zeros(prepared.n_rows, np.int64)
+        levels[present] = 1 + pool_rare_levels(ranks[column, present], min_rows)
+        if cells.size:
+            levels += cells * (int(levels.max()) + 1)
+        distinct, cells = np.unique(levels, return_inverse=True)
+        n_cells = distinct.size
+    return cells.astype(np.uint32), n_cells
 
 
 def _from_neighbors(values: Floats, neighbors: int, seed: int, target: bool = False) -> float:

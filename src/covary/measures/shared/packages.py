@@ -33,6 +33,10 @@ def _load(measure: str, module: str) -> ModuleType:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        # The package itself, or one that it needs.
+        absent = (error.name or package).partition(".")[0]
+        raise errors.missing_package(measure, absent) from None
     except ImportError:
         raise errors.missing_package(measure, package) from None
     finally:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from covary import errors
-from covary.array_types import Floats
+from covary.array_types import Booleans, Floats
 from covary.measures.base import Measure
 from covary.measures.shared.complete_rows import MIN_COMPLETE_ROWS, complete_rows, varying_lines
 from covary.prepare import Prepared
@@ -51,6 +51,18 @@ class Pairwise(Measure):
         """Return how much of a target another column explains; by default the score."""
         return self.score_pair(x, target)
 
+    def score_values(self, values: Floats, nominal: Booleans, has_target: bool) -> float:
+        """Return the score of two columns, one line each; override it to use nominal columns.
+
+        Parameters
+        ----------
+        values : two columns that vary and have no missing cells
+        nominal : whether each of them is nominal
+        has_target : whether the second one is a target
+        """
+        score = self.score_pair_with_target if has_target else self.score_pair
+        return score(*values)
+
     def rows(self, prepared: Prepared, pair: Sequence[int]) -> Floats:
         """Return the values of two columns in the rows in which both are present."""
         return complete_rows(prepared, pair)
@@ -58,14 +70,13 @@ class Pairwise(Measure):
     def score_set(
         self, prepared: Prepared, columns: Sequence[int], target: int | None = None
     ) -> float:
-        score: Callable[[Floats, Floats], float]
-        if target is None:
-            pairs, score = list(combinations(columns, 2)), self.score_pair
-        else:
-            pairs, score = [(column, target) for column in columns], self.score_pair_with_target
+        pairs = list(combinations(columns, 2))
+        if target is not None:
+            pairs = [(column, target) for column in columns]
         scores = np.zeros(len(pairs))
         for at, pair in enumerate(pairs):
             values = varying_lines(self.rows(prepared, pair))
             if len(values) == 2 and values.shape[1] >= MIN_COMPLETE_ROWS:
-                scores[at] = score(*values)
+                nominal = prepared.nominal[list(pair)]
+                scores[at] = self.score_values(values, nominal, target is not None)
         return float(AGGREGATES[self.aggregate or "mean"](np.sort(scores)))

@@ -63,6 +63,6 @@ class KeptCells(Derived):
 
 def balanced_cells(prepared: Prepared, columns: Sequence[int]) -> list[Cells]:
     """Return the balanced cells over columns, for each of the equally good orders of these."""
-    places = prepared.derived(Places).by_row
+    places = prepared.derived(Places).arrays
     orders = kernels.uds_chance.cells.orders_of_columns(places, np.array(columns, np.int64))
     return [kernels.uds_chance.cells.balanced_cells(places, order) for order in orders]

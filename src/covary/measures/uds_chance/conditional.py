@@ -3,6 +3,9 @@
 The target and the columns are replaced by their residuals given the others. The evidence is that
 of the residuals, and of balanced cells over residuals and given columns. Under the null
 hypothesis, rows that are similar in the given columns can exchange their residuals of the target.
+
+A nominal column is replaced by indicators: which rows have each of its most frequent levels. Rows
+with different levels of a nominal given column never exchange.
 """
 
 from __future__ import annotations
@@ -45,6 +48,8 @@ MIN_ROWS_PER_GIVEN = 12
 # A sample of this many complete rows is used of larger tables. With more rows, what the regression
 # misses would be significant.
 MAX_ROWS = 5_000
+# A nominal column has at most this many indicators.
+MAX_INDICATORS = 8
 LOG_2 = math.log(2.0)
 
 
@@ -54,9 +59,9 @@ class _Views(NamedTuple):
     Parameters
     ----------
     there, back : what each column explains of the copies, and the copies of each column; shape
-        (columns, copies, views)
+        (columns, copies, indicators of the target, views)
     correlations : of each column and the copies, the same shape
-    levels : what balanced cells explain of the copies; shape (copies, levels)
+    levels : what balanced cells explain of the copies; shape (copies, indicators, levels)
     """
 
     there: ViewGains
@@ -92,12 +97,16 @@ class ConditionalEvidence(Derived):
         ordered = by_content(prepared, prepared.varying([target, *columns, *given]))
         tested = [column for column in ordered if column in columns]
         known = [column for column in ordered if column in given]
-        values = [prepared.by_row(column) for column in (target, *tested, *known)]
+        every = (target, *tested, *known)
+        values = [_by_row(prepared, column) for column in every]
         self.rows = _complete_rows(values)
         if self.rows.size > MAX_ROWS:
             rng = random_stream(0, Purpose.REFERENCE, 0)
             self.rows = self.rows[rng.choice(self.rows.size, MAX_ROWS, replace=False)]
-        of_rows = [ranked(each[self.rows]) for each in values]
+        of_rows = [
+            ranked(each[self.rows], bool(prepared.nominal[column]))
+            for column, each in zip(every, values, strict=True)
+        ]
         first, last = 1, 1 + len(tested)
         self.untestable = self._adjust(of_rows[0], of_rows[first:last], of_rows[last:])
         if self.untestable:
@@ -106,7 +115,8 @@ class ConditionalEvidence(Derived):
         numbers = rng.permuted(np.tile(np.arange(self.rows.size), (N_REFERENCE, 1)), axis=1)
         views = self._views(self._copies(numbers))
         self.reference = [_moments(each) for each in views]
-        self.observed = float(self._evidence(self.target.residuals[None])[0])
+        observed = np.array([[each.residuals for each in self.targets]])
+        self.observed = float(self._evidence(observed)[0])
 
     def _adjust(self, target: Ranked, columns: Sequence[Ranked], given: Sequence[Ranked]) -> str:
         """Compute the residuals of target and columns, and cells; return why it is impossible."""
@@ -119,15 +129,25 @@ class ConditionalEvidence(Derived):
         if not columns:
             return "the tested columns are constant in the rows without missing cells"
         conditions = [each for each in given if each.varies]
-        self.target, *adjusted = adjust([target, *columns], conditions)
-        if self.target.unexplained <= DETERMINED:
+        targets = target.indicators(MAX_INDICATORS)
+        ordered = [each for each in columns if not each.nominal]
+        nominal = [each for each in columns if each.nominal]
+        indicators = [some for each in nominal for some in each.indicators(MAX_INDICATORS)]
+        adjusted = adjust([*targets, *ordered, *indicators], conditions)
+        first, last = len(targets), len(targets) + len(ordered)
+        self.targets = _undetermined(adjusted[:first])
+        if not self.targets:
             return "the given columns determine the target"
         # Only the residuals of columns are kept: regressions take much memory.
-        self.residuals = [each.residuals for each in adjusted if each.unexplained > DETERMINED]
+        of_ordered = [each.residuals for each in _undetermined(adjusted[first:last])]
+        of_levels = [each.residuals for each in _undetermined(adjusted[last:])]
+        self.residuals = [*of_ordered, *of_levels]
         if not self.residuals:
             return "the given columns determine the tested columns"
-        self.cells = _similar_rows(self.target, conditions)
-        self.joint = _cells_over([*self.residuals, *(each.values() for each in conditions)])
+        self.cells = _similar_rows(self.targets, conditions)
+        levels = [each for each in (*nominal, *conditions) if each.nominal]
+        known = [each.values() for each in conditions if not each.nominal]
+        self.joint = _cells_over([*of_ordered, *known], levels)
         return ""
 
     @classmethod
@@ -153,48 +173,66 @@ class ConditionalEvidence(Derived):
         return evidence
 
     def _copies(self, numbers: Integers | Rows) -> Floats:
-        """Return copies of the residuals: in each cell, sorted by these numbers."""
+        """Return copies of the residuals: in each cell, sorted by these numbers.
+
+        The shape is (copies, indicators of the target, rows).
+        """
         keys = numbers + self.cells * np.int64(self.prepared.n_rows)
         sources = np.empty(keys.shape, np.int64)
         sources[:, np.argsort(self.cells, kind="stable")] = np.argsort(keys, axis=1)
-        return self.target.exchanged(sources)
+        return np.stack([each.exchanged(sources) for each in self.targets], axis=1)
 
     def _evidence(self, copies: Floats) -> Floats:
-        """Return the evidence of copies of the residuals of the target, one per line.
+        """Return the evidence of copies of the residuals of the target.
 
         It is the log mean exp over the columns, and the evidence of balanced cells, with equal
-        weight.
+        weight; both over all indicators of a nominal target.
         """
         there, back, correlations, levels = (
             ViewGains(_standardised(each.gains, *moments), each.skewnesses)
             for each, moments in zip(self._views(copies), self.reference, strict=True)
         )
-        of_pairs = pair_evidence(_lines(there), _lines(back), _lines(correlations).gains)
-        by_column = of_pairs.reshape(len(self.residuals), len(copies))
-        return np.logaddexp(log_mean_exp(by_column.T), level_evidence(levels)) - LOG_2
+        of_pairs = pair_evidence(_lines(there), _lines(back), _lines(correlations))
+        by_column = of_pairs.reshape(len(self.residuals), len(copies), -1)
+        by_copy = np.moveaxis(by_column, 1, 0).reshape(len(copies), -1)
+        of_cells = level_evidence(_lines(levels)).reshape(len(copies), -1)
+        return np.logaddexp(log_mean_exp(by_copy), log_mean_exp(of_cells)) - LOG_2
 
     def _views(self, copies: Floats) -> _Views:
         """Return all views of copies of the residuals of the target."""
-        n, n_copies = len(self.residuals), len(copies)
-        prepared = _prepared([*self.residuals, self.target.residuals, *copies])
-        targets = range(n + 1, n + 1 + n_copies)
+        n_columns, (n_copies, n_targets, n_rows) = len(self.residuals), copies.shape
+        originals = [*self.residuals, *(each.residuals for each in self.targets)]
+        prepared = _prepared([*originals, *copies.reshape(-1, n_rows)])
+        n = len(originals)
+        targets = range(n, n + n_copies * n_targets)
         # Every copy has the null distribution of the residuals. Its own would take long, and
         # reference copies standardise all gains anyway.
-        like = [*range(n), *(n for _ in range(n_copies + 1))]
+        like = [*range(n), *(n_columns + at % n_targets for at in range(n_copies * n_targets))]
         prepared.provide(MidRanks.of(prepared, like))
         prepared.provide(FoldedColumns.of(prepared, like))
-        there, back, correlations = gains_of_pairs(prepared, list(product(range(n), targets)))
+        pairs = list(product(range(n_columns), targets))
+        there, back, correlations = gains_of_pairs(prepared, pairs)
 
         def by_column(gains: Floats, skewnesses: Floats) -> ViewGains:
-            shape = (n, n_copies, -1)
+            shape = (n_columns, n_copies, n_targets, -1)
             return ViewGains(gains.reshape(shape), skewnesses.reshape(shape))
 
         return _Views(
             by_column(*there),
             by_column(*back),
-            by_column(correlations, correlations),
-            cell_gains(prepared, self.joint, targets),
+            by_column(*correlations),
+            ViewGains(
+                *(
+                    each.reshape(n_copies, n_targets, -1)
+                    for each in cell_gains(prepared, self.joint, targets)
+                )
+            ),
         )
+
+
+def _undetermined(columns: Sequence[Adjusted]) -> list[Adjusted]:
+    """Return the columns that the given columns do not determine."""
+    return [each for each in columns if each.unexplained > DETERMINED]
 
 
 def exchange_cells(prepared: Prepared, target: int, given: Sequence[int]) -> Rows:
@@ -204,19 +242,38 @@ def exchange_cells(prepared: Prepared, target: int, given: Sequence[int]) -> Row
     rows are divided into random parts, each with its own regression and its own cells.
     """
     known = by_content(prepared, prepared.varying(given))
-    values = [prepared.by_row(column) for column in (target, *known)]
+    values = [_by_row(prepared, column) for column in (target, *known)]
     rows = _complete_rows(values)
     cells = np.arange(prepared.n_rows, dtype=np.uint32)
     n_parts = max(1, math.ceil(rows.size / MAX_ROWS))
     if n_parts > 1:
         random_stream(0, Purpose.REFERENCE, 0).shuffle(rows)
     for part in np.array_split(rows, n_parts):
-        column, *conditions = (ranked(each[part]) for each in values)
+        column, *conditions = (
+            ranked(each[part], bool(prepared.nominal[which]))
+            for which, each in zip((target, *known), values, strict=True)
+        )
         if column.varies and part.size >= _least_rows(len(known)):
             conditions = [each for each in conditions if each.varies]
-            similar = _similar_rows(adjust([column], conditions)[0], conditions)
+            adjusted = adjust(column.indicators(MAX_INDICATORS), conditions)
+            similar = _similar_rows(adjusted, conditions)
             cells[part] = part[np.unique(similar, return_index=True)[1]][similar]
     return cells
+
+
+def _by_row(prepared: Prepared, column: int) -> Floats:
+    """Return a column by row; of two values that are not equally frequent, the rarer is larger.
+
+    So the order of two values does not matter.
+    """
+    values = prepared.by_row(column)
+    n = int(prepared.n_present[column])
+    if n == 0:
+        return values
+    least, largest = prepared.values[column, [0, n - 1]]
+    n_least = int(np.count_nonzero(values == least))
+    two_valued = least < largest and n_least + np.count_nonzero(values == largest) == n
+    return -values if two_valued and 2 * n_least < n else values
 
 
 def _complete_rows(values: Sequence[Floats]) -> Integers:
@@ -233,33 +290,46 @@ def _least_rows(n_given: int) -> int:
     return max(MIN_ROWS, MIN_ROWS_PER_GIVEN * n_given)
 
 
-def _similar_rows(target: Adjusted, conditions: Sequence[Ranked]) -> Rows:
+def _similar_rows(targets: Sequence[Adjusted], conditions: Sequence[Ranked]) -> Rows:
     """Return the cell of each row: small balanced cells.
 
     They are cells of the only given column. With several, they are cells of the predictions of the
     target: rows with similar predictions are closer to each other than rows in cells of many
-    columns.
+    columns. Rows of a cell always have the same levels of nominal given columns.
     """
-    if len(conditions) == 1:
-        return _small_cells([conditions[0].values()])
-    return _small_cells([target.fitted])
-
-
-def _small_cells(columns: Sequence[Floats]) -> Rows:
-    """Return the cell of each row in a fine level of balanced cells."""
-    cells, maps, n_cells = _cells_over(columns)
+    levels = [each for each in conditions if each.nominal]
+    ordered = [each.values() for each in conditions if not each.nominal]
+    if len(ordered) + len(levels) != 1:
+        ordered = [each.fitted for each in targets]
+    cells, maps, n_cells = _cells_over(ordered, levels)
     if n_cells.size <= EXCHANGE_LEVEL:
-        return np.zeros_like(cells)
+        # There are too few rows for several cells, but levels never mix.
+        return _group(levels, cells.size)
     small: Rows = maps[-1 - EXCHANGE_LEVEL][cells]
     return small
 
 
-def _cells_over(columns: Sequence[Floats]) -> Cells:
-    return balanced_cells(_prepared(columns), range(len(columns)))[0]
+def _group(levels: Sequence[Ranked], n_rows: int) -> Rows:
+    """Return the number of the combination of levels of each row."""
+    if not levels:
+        return np.zeros(n_rows, np.uint32)
+    _, cells = np.unique([each.codes for each in levels], axis=1, return_inverse=True)
+    return cells.reshape(n_rows).astype(np.uint32)
 
 
-def _prepared(columns: Sequence[Floats]) -> Prepared:
-    named = tuple(Column(str(at), column) for at, column in enumerate(columns))
+def _cells_over(columns: Sequence[Floats], levels: Sequence[Ranked] = ()) -> Cells:
+    """Return the balanced cells over ordered and nominal columns."""
+    prepared = _prepared([*columns, *(each.values() for each in levels)], len(levels))
+    return balanced_cells(prepared, range(len(prepared.names)))[0]
+
+
+def _prepared(columns: Sequence[Floats], n_nominal: int = 0) -> Prepared:
+    """Return prepared columns, the last of which are nominal."""
+    first = len(columns) - n_nominal
+    named = tuple(
+        Column(str(at), column, "nominal" if at >= first else "number")
+        for at, column in enumerate(columns)
+    )
     return Prepared(Table(named, named[0].values.size))
 
 
@@ -275,11 +345,11 @@ def _moments(views: ViewGains) -> tuple[Floats, Floats]:
     A gain that is never available, or always the same, has an infinite deviation.
     """
     available = np.isfinite(views.gains)
-    number = np.maximum(available.sum(axis=-2, keepdims=True), 1)
+    number = np.maximum(available.sum(axis=-3, keepdims=True), 1)
     finite = np.where(available, views.gains, 0.0)
-    means = finite.sum(axis=-2, keepdims=True) / number
+    means = finite.sum(axis=-3, keepdims=True) / number
     squares = np.where(available, (finite - means) ** 2, 0.0)
-    deviations = np.sqrt(squares.sum(axis=-2, keepdims=True) / number)
+    deviations = np.sqrt(squares.sum(axis=-3, keepdims=True) / number)
     varies = deviations > 1e-9
     return np.where(varies, means, 0.0), np.where(varies, deviations, np.inf)
 

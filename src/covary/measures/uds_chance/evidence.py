@@ -78,6 +78,7 @@ def evidence_of(
         _evidence_of_triples(prepared, triples),
         np.array([joint_evidence(prepared, given, [c])[0] for *given, c in jointly]),
     )
+    _ignore_calendars(prepared, relations, found)
     evidence: Floats = _combined(relations, len(sets), [each[None] for each in found])[0]
     return evidence
 
@@ -117,6 +118,7 @@ def evidence_of_copies(
             of_triples[some, at] = triple_evidence(of_two)
         for at, (*given, _) in enumerate(all_others):
             jointly[some, at] = joint_evidence(prepared, given, [column], moved)
+    _ignore_calendars(prepared, relations, found)
     return _combined(relations, len(sets), found)
 
 
@@ -125,6 +127,21 @@ def _relations_of(
 ) -> Relations:
     varying = tuple(tuple(prepared.varying(columns)) for columns in sets)
     return _relations(varying, max_given, target)
+
+
+def _ignore_calendars(
+    prepared: Prepared, relations: Relations, evidence: Sequence[Floats]
+) -> None:
+    """Set the evidence of relations between a date and its own calendar columns to 0.
+
+    Relations are on the last axis of the evidence of each kind.
+    """
+    if np.unique(prepared.sources).size == prepared.sources.size:
+        return
+    for some, found in zip(relations.kinds, evidence, strict=True):
+        for at, (*given, target) in enumerate(some):
+            if len(prepared.unrelated(given, target)) < len(given):
+                found[..., at] = 0.0
 
 
 @lru_cache(maxsize=8)
@@ -160,7 +177,7 @@ def _relations(sets: tuple[Columns, ...], max_given: int | None, target: int | N
 
 def gains_of_pairs(
     prepared: Prepared, pairs: Sequence[Columns]
-) -> tuple[ViewGains, ViewGains, Floats]:
+) -> tuple[ViewGains, ViewGains, ViewGains]:
     """Return the gains of both directions, and the correlations, one line per pair."""
     n = len(pairs)
     targets: dict[int, tuple[list[int], list[int]]] = {}  # by condition, with their lines
@@ -170,14 +187,15 @@ def gains_of_pairs(
             others.append(target)
             lines.append(line)
     gains, skewnesses = np.empty((2, 2 * n, len(PAIR_VIEWS)))
-    correlations = np.empty((2 * n, len(CORRELATION_WEIGHTS)))
+    correlations, kinds = np.empty((2, 2 * n, len(CORRELATION_WEIGHTS)))
     for given, (others, lines) in targets.items():
-        found, correlations[lines] = pair_gains(prepared, given, others)
+        found, correlated = pair_gains(prepared, given, others)
         gains[lines], skewnesses[lines] = found
+        correlations[lines], kinds[lines] = correlated
     return (
         ViewGains(gains[:n], skewnesses[:n]),
         ViewGains(gains[n:], skewnesses[n:]),
-        correlations[:n],
+        ViewGains(correlations[:n], kinds[:n]),
     )
 
 

@@ -65,7 +65,9 @@ NEIGHBOUR_VIEWS = (
 )
 PAIR_VIEWS = GRID_VIEWS + NEIGHBOUR_VIEWS
 # Rank correlations: of the ranks, both folded, the one folded, the other folded. All weights of
-# pairs, those in one direction twice, add up to 1.
+# pairs, those in one direction twice, add up to 1. Associations of nominal columns take the place
+# of the first two: the statistic of Kruskal and Wallis, and with the other column folded; or
+# unusual cells of two nominal columns.
 CORRELATION_WEIGHTS = (0.30, 0.03, 0.02, 0.02)
 TRIPLE_VIEWS = (
     View((2,), False, 0.5),
@@ -90,7 +92,8 @@ _TRIPLE_WEIGHTS = np.array([view.one_way for view in TRIPLE_VIEWS])
 class ViewGains(NamedTuple):
     """Gains standardised to mean 0 and variance 1, and their skewnesses; views on the last axis.
 
-    A view that is not available has the gain minus infinity.
+    A view that is not available has the gain minus infinity. Correlations have a kind, see
+    `covary.kernels.uds_chance.associations`, in the place of a skewness.
     """
 
     gains: Floats
@@ -110,22 +113,22 @@ class Moved(NamedTuple):
 
 def pair_gains(
     prepared: Prepared, given: int, targets: Sequence[int], moved: Moved | None = None
-) -> tuple[ViewGains, Floats]:
+) -> tuple[ViewGains, ViewGains]:
     """Return the gains of `PAIR_VIEWS`, and rank correlations, one line per target.
 
     With permutations of the only target, one line per permutation.
     """
     grids = grid_gains(prepared, (given, given), targets, GRID_VIEWS, moved)
-    near, of_near, correlations = kernels.uds_chance.neighbours.neighbour_views(
+    near, of_near, correlations, kinds = kernels.uds_chance.neighbours.neighbour_views(
         *_lines(prepared, given, targets, moved),
         given,
         prepared.values,
         prepared.n_present,
-        prepared.derived(Places).by_row,
+        prepared.derived(Places).arrays,
         _WINDOWS,
     )
     gains = ViewGains(np.hstack([grids.gains, near]), np.hstack([grids.skewnesses, of_near]))
-    return gains, correlations
+    return gains, ViewGains(correlations, kinds)
 
 
 def _lines(
@@ -214,10 +217,10 @@ def _members(
     return (len(one), len(other)), np.array(members)
 
 
-def pair_evidence(gains: ViewGains, reverse: ViewGains, correlations: Floats) -> Floats:
+def pair_evidence(gains: ViewGains, reverse: ViewGains, correlations: ViewGains) -> Floats:
     """Return the evidence of pairs from both directions and the correlations of one of them."""
     evidence: Floats = kernels.uds_chance.tails.evidence_of_pairs(
-        tuple(gains), tuple(reverse), correlations, _PAIR_WEIGHTS
+        tuple(gains), tuple(reverse), tuple(correlations), _PAIR_WEIGHTS
     )
     return evidence
 

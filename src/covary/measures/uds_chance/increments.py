@@ -91,7 +91,12 @@ class _PairTest:
         self.prepared = prepared
         ordered = by_content(prepared, [*columns, *given])
         self.pair = sorted(
-            pair, key=lambda column: (_n_values(prepared, column), ordered.index(column))
+            pair,
+            key=lambda column: (
+                not prepared.nominal[column],  # an ordered target has only one residual
+                _n_values(prepared, column),
+                ordered.index(column),
+            ),
         )
         tested, target = self.pair
         rest = sorted({*columns, *given} - {tested, target})

@@ -8,12 +8,12 @@ from typing import Self
 
 import numpy as np
 
-from covary.array_types import AnyArray, Floats, Integers, Rows
+from covary.array_types import AnyArray, Booleans, Floats, Integers, Rows
+from covary.measures.uds_chance.level_patterns import level_pattern
 from covary.measures.uds_chance.tie_patterns import table_sizes, tie_entropy, tie_pattern
 from covary.prepare import Derived, Moves, Prepared, move_orders
 
-# Orders, numbers of present cells, entropies, gaps and biases of all columns, as the kernels in
-# `covary.kernels.uds_chance.gains` expect them.
+# What `covary.kernels.uds_chance.gains.TARGETS` lists, of all columns.
 TargetArrays = tuple[AnyArray, ...]
 
 
@@ -21,11 +21,13 @@ class MidRanks(Derived):
     """Entropies of the mid-ranks of every column, and their null distribution.
 
     h is the mean of cumulative and cumulative residual entropy of the mid-ranks, estimated as in
-    `covary.kernels.uds_chance.expected_entropy`. All attributes have one entry per column.
+    `covary.kernels.uds_chance.expected_entropy`. For a nominal column it is the Shannon entropy of
+    the levels. All attributes have one entry per column.
 
     Attributes
     ----------
-    entropies : h divided by the number of present cells: 1/4 without ties, 0 for a constant
+    entropies : h divided by the number of present cells: 1/4 without ties, 0 for a constant. For a
+        nominal column a quarter of its entropy in nats, at most 1/4.
     units : the expected relative decrease of the entropy per additional cell, for large cells that
         are independent of the column; 1 / rows without ties
     variances, skewnesses : moments of this decrease, scaled to mean 1
@@ -33,26 +35,45 @@ class MidRanks(Derived):
         of each column
     bias_lines, bias_of : by cell size (`table_sizes`), the expected bias of the estimate of the
         cell's entropy as a fraction of the entropy of all rows, and the line of each column
+    shannon : of a nominal column, its entropy in nats times the number of present cells; else 0
+    freedom_of : of a nominal column, the line of ``bias_lines`` that contains the degrees of
+        freedom by cell size; else 0
 
     Parameters
     ----------
+    sorted_columns, n_rows : the present values of each column, sorted; the number of all rows
     like : for each column, the one whose null distribution it has as well; itself by default
+    nominal : which columns are nominal; none by default
     """
 
     def __init__(
-        self, sorted_columns: list[Floats], n_rows: int, like: Sequence[int] | None = None
+        self,
+        sorted_columns: list[Floats],
+        n_rows: int,
+        like: Sequence[int] | None = None,
+        nominal: Booleans | None = None,
     ) -> None:
         n_columns = len(sorted_columns)
         like = range(n_columns) if like is None else like
+        nominal = np.zeros(n_columns, np.bool_) if nominal is None else nominal
         self.entropies = np.zeros(n_columns)
         self.units = np.zeros(n_columns)
         self.variances = np.zeros(n_columns)
         self.skewnesses = np.zeros(n_columns)
         self.gap_of = np.zeros(n_columns, np.int64)
         self.bias_of = np.zeros(n_columns, np.int64)
+        self.shannon = np.zeros(n_columns)
+        self.freedom_of = np.zeros(n_columns, np.int64)
         gap_lines = [np.ones(n_rows)]  # columns without ties
         bias_lines = [np.zeros(table_sizes(n_rows).size)]
-        first_with: dict[tuple[int, bytes], int] = {}  # the first column with these ties
+        # The first column with these ties, and whether it is nominal.
+        first_with: dict[tuple[int, bytes, bool], int] = {}
+
+        def add_table(by_size: Floats) -> int:
+            bias_lines.append(np.zeros(bias_lines[0].size))
+            bias_lines[-1][: by_size.size] = by_size
+            return len(bias_lines) - 1
+
         for at, values in enumerate(sorted_columns):
             n = values.size
             ends = np.flatnonzero(values[1:] != values[:-1]) + 1
@@ -66,24 +87,34 @@ class MidRanks(Derived):
                     self.gap_of[at] = len(gap_lines)
                     gap_lines.append(_gap_line(n_rows, ends, gaps))
                 continue
-            ties = (n, b"" if untied else blake2b(ends.tobytes()).digest())
-            first = first_with.setdefault(ties, at)
+            digest = b"" if untied else blake2b(ends.tobytes()).digest()
+            first = first_with.setdefault((n, digest, bool(nominal[at])), at)
             if first < at:
-                for entries in (*self.null_moments, self.entropies, self.gap_of, self.bias_of):
+                for entries in self._by_column:
                     entries[at] = entries[first]
+                continue
+            if nominal[at]:
+                levels = level_pattern(n, np.diff(ends, prepend=0, append=n))
+                self.entropies[at] = min(levels.entropy, 1.0) / 4.0
+                self.shannon[at] = levels.entropy * n
+                self.units[at] = levels.unit
+                self.variances[at] = levels.variance
+                self.skewnesses[at] = levels.skewness
+                self.bias_of[at] = add_table(levels.biases)
+                self.freedom_of[at] = add_table(levels.freedoms)
+                self.gap_of[at] = len(gap_lines)
+                gap_lines.append(_gap_line(n_rows, ends, np.ones(ends.size)))
                 continue
             pattern = tie_pattern(n, ends)
             self.entropies[at] = pattern.entropy / n
             self.units[at] = pattern.unit
             self.variances[at] = pattern.variance
             self.skewnesses[at] = pattern.skewness
-            self.bias_of[at] = len(bias_lines)
-            bias_lines.append(np.zeros(bias_lines[0].size))
-            bias_lines[-1][: pattern.biases.size] = pattern.biases
+            self.bias_of[at] = add_table(pattern.biases)
             if not untied:
                 self.gap_of[at] = len(gap_lines)
                 gap_lines.append(_gap_line(n_rows, ends, pattern.gaps))
-        for entries in (*self.null_moments, self.bias_of):
+        for entries in (*self.null_moments, self.bias_of, self.shannon, self.freedom_of):
             entries[:] = entries[like]
         self.gap_lines = np.array(gap_lines)
         self.bias_lines = np.array(bias_lines)
@@ -91,10 +122,17 @@ class MidRanks(Derived):
     @classmethod
     def of(cls, prepared: Prepared, like: Sequence[int] | None = None) -> Self:
         columns = zip(prepared.values, prepared.n_present, strict=True)
-        return cls([values[:n] for values, n in columns], prepared.n_rows, like)
+        ordered = [values[:n] for values, n in columns]
+        return cls(ordered, prepared.n_rows, like, prepared.nominal)
 
     def moved(self, moves: Moves) -> Self:
         return self  # nothing depends on the rows
+
+    @property
+    def _by_column(self) -> tuple[AnyArray, ...]:
+        """All arrays with one entry per column."""
+        lines = (self.gap_of, self.bias_of, self.freedom_of)
+        return (*self.null_moments, self.entropies, self.shannon, *lines)
 
     @property
     def null_moments(self) -> tuple[Floats, Floats, Floats]:
@@ -112,6 +150,8 @@ def _gap_line(n_rows: int, ends: Integers, gaps: Floats) -> Floats:
 class FoldedColumns(Derived):
     """The columns folded at their median: by the distance of the mid-rank from the middle.
 
+    A nominal column has no middle. It becomes constant.
+
     Attributes
     ----------
     orders : rows by ascending distance, one line per column
@@ -126,8 +166,11 @@ class FoldedColumns(Derived):
     def of(cls, prepared: Prepared, like: Sequence[int] | None = None) -> Self:
         orders = prepared.orders.copy()
         columns = []
-        for order, values, n in zip(orders, prepared.values, prepared.n_present, strict=True):
-            ordered = values[:n]
+        for column, n in enumerate(prepared.n_present):
+            if prepared.nominal[column]:
+                columns.append(np.zeros(n))
+                continue
+            order, ordered = orders[column], prepared.values[column, :n]
             # Integers: twice the mid-rank minus twice the middle.
             ends = np.searchsorted(ordered, ordered) + np.searchsorted(ordered, ordered, "right")
             distance = np.abs(ends - n)
@@ -155,6 +198,8 @@ def target_arrays(prepared: Prepared, folded: bool = False) -> TargetArrays:
         midranks.gap_of,
         midranks.bias_lines,
         midranks.bias_of,
+        midranks.shannon,
+        midranks.freedom_of,
     )
 
 
@@ -166,7 +211,7 @@ def moved_copies(targets: TargetArrays, column: int, rows: Rows) -> TargetArrays
     targets : from `target_arrays`
     rows : for each copy, the row that the value of each row moves to
     """
-    orders, n_present, entropies, gap_lines, gap_of, bias_lines, bias_of = targets
+    orders, n_present, entropies, gap_lines, gap_of, bias_lines, bias_of, *of_levels = targets
 
     def repeated(entries: AnyArray) -> AnyArray:
         return np.full(len(rows), entries[column])
@@ -179,4 +224,5 @@ def moved_copies(targets: TargetArrays, column: int, rows: Rows) -> TargetArrays
         repeated(gap_of),
         bias_lines,
         repeated(bias_of),
+        *map(repeated, of_levels),
     )

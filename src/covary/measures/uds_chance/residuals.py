@@ -11,14 +11,15 @@ nothing.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import combinations_with_replacement, permutations
+from itertools import combinations_with_replacement, permutations, product
 from typing import NamedTuple
 
 import numpy as np
 
-from covary.array_types import Floats, Integers
+from covary.array_types import AnyArray, Floats, Integers
 
 # The number of functions is at most this, and at most this fraction of the rows.
 MAX_FUNCTIONS = 256
@@ -58,10 +59,12 @@ class Ranked(NamedTuple):
     ----------
     codes : the number of each row's value among the distinct values, ascending
     places : twice the mid-rank minus its mean
+    nominal : whether the values are levels without an order
     """
 
     codes: Integers
     places: Integers
+    nominal: bool = False
 
     @property
     def varies(self) -> bool:
@@ -76,6 +79,19 @@ class Ranked(NamedTuple):
     def values(self) -> Floats:
         """Return the codes as floating-point numbers."""
         return self.codes.astype(np.float64)
+
+    def indicators(self, most: int) -> list[Ranked]:
+        """Return the column itself, or of a nominal one, which rows have each frequent level.
+
+        Parameters
+        ----------
+        most : the largest number of levels
+        """
+        if not self.nominal:
+            return [self]
+        counts = np.bincount(self.codes)
+        frequent = np.argsort(-counts, kind="stable")[: min(most, np.count_nonzero(counts))]
+        return [ranked(self.codes == level) for level in frequent.tolist()]
 
     def scores(self) -> Floats:
         """Return normal scores with mean 0 and variance 1."""
@@ -96,18 +112,22 @@ class Ranked(NamedTuple):
         return np.asarray(ndtri(0.5 + self.places / (2.0 * self.places.size)), np.float64)
 
 
-def ranked(values: Floats) -> Ranked:
+def ranked(values: AnyArray, nominal: bool = False) -> Ranked:
     """Return a column without missing cells by its ranks."""
     _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
-    return Ranked(codes, (2 * ends - counts - values.size)[codes])
+    return Ranked(codes, (2 * ends - counts - values.size)[codes], nominal and counts.size > 2)
 
 
 # ---------------------------------------------------------------- functions of the given columns
 
 
 class Term(NamedTuple):
-    """A product of functions: the columns and degrees of its factors, and its prior variance."""
+    """A product of functions: the columns and functions of its factors, and its prior variance.
+
+    The function of an ordered column is given by its degree, that of a nominal column by the
+    number of a level.
+    """
 
     factors: tuple[tuple[int, int], ...]
     variance: float
@@ -115,39 +135,65 @@ class Term(NamedTuple):
 
 @lru_cache(maxsize=64)
 def terms(
-    n_columns: int, n_further: int, maximum: int, max_factors: int = MAX_FACTORS
+    n_levels: tuple[int, ...], n_further: int, maximum: int, max_factors: int = MAX_FACTORS
 ) -> tuple[Term, ...]:
     """Return the terms with the largest prior variances.
 
     Terms with the same degrees are used together or not at all, so that the order of the columns
-    does not matter. Terms of degree 1 are always used.
+    does not matter. Terms of degree 1 are always used. All functions of a nominal column have
+    degree 1.
 
     Parameters
     ----------
-    n_columns : the number of columns
+    n_levels : for each column the number of its levels that have a function; 0 if it is ordered
     n_further : the number of further columns, whose functions are not multiplied by others
     maximum : the largest number of terms
     max_factors : the largest number of factors of a term
     """
+    n_columns = len(n_levels)
     per_factor = min(PER_FACTOR, 1.0 / max(n_columns, 1))
     found: list[Term] = []
     for degrees in _degrees(per_factor):
         if len(degrees) > max_factors:
             continue
         variance = per_factor ** (len(degrees) - 1) * math.prod(degrees) ** -ROUGHNESS
-        ways = math.perm(n_columns, len(degrees))
-        for degree in set(degrees):
-            ways //= math.factorial(degrees.count(degree))
         further = range(n_columns, n_columns + n_further) if len(degrees) == 1 else range(0)
+        ways = _n_ways(n_levels, degrees)
         if len(found) + ways + len(further) > maximum and degrees != (1,):
             break
         choices = {
-            tuple(sorted(zip(columns, degrees, strict=True)))
+            tuple(sorted(factors))
             for columns in permutations(range(n_columns), len(degrees))
+            for factors in product(
+                *(
+                    [(column, function) for function in _functions(n_levels[column], degree)]
+                    for column, degree in zip(columns, degrees, strict=True)
+                )
+            )
         }
         found += [Term(factors, variance) for factors in sorted(choices)]
         found += [Term(((column, degrees[0]),), variance) for column in further]
     return tuple(found)
+
+
+def _functions(n_levels: int, degree: int) -> Sequence[int]:
+    """Return the functions of this degree: one, or of a nominal column one for each level."""
+    if n_levels == 0:
+        return (degree,)
+    return range(1, n_levels + 1) if degree == 1 else ()
+
+
+def _n_ways(n_levels: tuple[int, ...], degrees: tuple[int, ...]) -> int:
+    """Return the number of products of functions with these degrees, of different columns."""
+    # By the degrees that are left, the number of ways to choose the others.
+    ways = Counter({degrees: 1})
+    for levels in n_levels:
+        for left, number in list(ways.items()):
+            for degree in set(left):
+                rest = list(left)
+                rest.remove(degree)
+                ways[tuple(rest)] += number * len(_functions(levels, degree))
+    return ways[()]
 
 
 @lru_cache(maxsize=64)
@@ -175,25 +221,32 @@ def design_of(
     """Return the terms of the columns, one per line, scaled by their prior deviations.
 
     The function of degree 1 is the normal score. The function of degree d > 1 is a cosine with d
-    half periods.
+    half periods. The functions of a nominal column indicate its most frequent levels.
     """
     every = [*columns, *further]
-    scores = [column.scores() for column in every]
+    maximum = min(MAX_FUNCTIONS, int(MAX_FRACTION * n_rows))
+    most_levels = maximum // (1 + sum(column.nominal for column in columns))
+    levels = {
+        at: column.indicators(most_levels) for at, column in enumerate(columns) if column.nominal
+    }
     positions = [column.positions() for column in every]
     functions: dict[tuple[int, int], Floats] = {}
 
-    def function(column: int, degree: int) -> Floats:
-        if (column, degree) not in functions:
-            values = scores[column]
-            if degree > 1:
-                values = _standardised(np.cos(math.pi * degree * positions[column]))
-            functions[column, degree] = values
-        return functions[column, degree]
+    def function(column: int, number: int) -> Floats:
+        if (column, number) not in functions:
+            if column in levels:
+                values = levels[column][number - 1].scores()
+            elif number == 1:
+                values = every[column].scores()
+            else:
+                values = _standardised(np.cos(math.pi * number * positions[column]))
+            functions[column, number] = values
+        return functions[column, number]
 
-    maximum = min(MAX_FUNCTIONS, int(MAX_FRACTION * n_rows))
+    n_levels = tuple(len(levels.get(at, ())) for at in range(len(columns)))
     lines = [
         math.sqrt(term.variance) * math.prod(function(*each) for each in term.factors)
-        for term in terms(len(columns), len(further), maximum, max_factors)
+        for term in terms(n_levels, len(further), maximum, max_factors)
     ]
     return np.array(lines).reshape(len(lines), n_rows)
 

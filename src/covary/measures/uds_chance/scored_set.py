@@ -9,8 +9,9 @@ import numpy as np
 
 from covary.array_types import Columns
 from covary.engines.base import RunTasks
-from covary.measures.uds_chance.cuts import best_cuts
+from covary.measures.uds_chance.cuts import best_parts
 from covary.measures.uds_chance.grids import Grids
+from covary.measures.uds_chance.profile import profile
 from covary.measures.uds_chance.selection import NOTHING, Found, Probe, examine
 from covary.measures.uds_chance.set_scorer import Examined, Level, SetScorer
 from covary.measures.uds_chance.strengths import Conditions, explain_targets
@@ -65,6 +66,8 @@ class ScoredSet(NamedTuple):
         # The column that explains more alone comes first.
         by = sorted(best.columns, key=lambda column: alone[column], reverse=True)
         by = by if best.estimate > 0.0 else []
+        adds = {c: self._added(target, c, by, best.estimate) for c in by}
+        by_importance = sorted(by, key=lambda column: -adds[column])
         return Step(
             target=names[target],
             given=tuple(names[column] for column in given),
@@ -73,10 +76,14 @@ class ScoredSet(NamedTuple):
             bins=_bins_of_best_grid(prepared, by[0], target) if len(by) == 1 else 0,
             cells=self._examined(target, best.columns).n_cells if len(by) > 1 else 0,
             alone=tuple(alone[column] for column in by),
-            adds=tuple(self._added(target, column, by, best.estimate) for column in by),
-            cuts={names[c]: best_cuts(prepared, target, c, [o for o in by if o != c]) for c in by},
+            adds=tuple(adds[column] for column in by),
+            cuts={
+                names[column]: best_parts(prepared, target, column, _without(by, column)).cuts
+                for column in by
+            },
             missing=sum(_n_missing(prepared, column, target) for column in by),
             rows=int(prepared.n_present[target]),
+            profile=profile(prepared, target, by_importance),
         )
 
     def _added(self, target: int, column: int, by: Sequence[int], explained: float) -> float:
@@ -98,6 +105,10 @@ class ScoredSet(NamedTuple):
         if columns not in found:
             return examine(self.scorer.prepared, [Probe(target, columns)])[0]
         return found[columns]
+
+
+def _without(columns: Sequence[int], column: int) -> list[int]:
+    return [other for other in columns if other != column]
 
 
 def _bins_of_best_grid(prepared: Prepared, column: int, target: int) -> int:

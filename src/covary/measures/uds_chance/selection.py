@@ -86,7 +86,12 @@ Selection = Generator[list[Probe], list[Found], dict[Columns, Found]]
 def examine(prepared: Prepared, probes: Sequence[Probe]) -> list[Found]:
     """Return what balanced cells explain, for many conditions: a task."""
     kept = prepared.derived(KeptCells)
-    return [_examine(prepared, probe, kept.over(prepared, probe.columns)) for probe in probes]
+    return [
+        _examine(prepared, probe, kept.over(prepared, probe.columns))
+        if len(prepared.unrelated(probe.columns, probe.target)) == len(probe.columns)
+        else Found(0.0, 0.0, 0, (0.0,) * len(probe.candidates))
+        for probe in probes
+    ]
 
 
 def _examine(prepared: Prepared, probe: Probe, every_cells: Sequence[Cells]) -> Found:
@@ -96,7 +101,7 @@ def _examine(prepared: Prepared, probe: Probe, every_cells: Sequence[Cells]) -> 
     for cells in every_cells:
         best, bounds, n_cells, added = kernels.uds_chance.explained.explained_in_cells(
             *cells,
-            prepared.derived(Places).by_row,
+            prepared.derived(Places).arrays,
             np.array(probe.candidates, np.int64),
             np.array([probe.target], np.int64),
             target_arrays(prepared),

@@ -140,7 +140,7 @@ class SetScorer(Scorer):
             # The best condition of few columns may lead further than a better one of three.
             sizes = (most,) if self.target < 0 else range(1, most + 1)
             for target in columns if self.target < 0 else (self.target,):
-                others = tuple(column for column in ordered if column != target)
+                others = self.prepared.unrelated(ordered, target)
                 best = [
                     self.selector.best_stored(target, others, size, deviations) for size in sizes
                 ]

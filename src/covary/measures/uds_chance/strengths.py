@@ -93,7 +93,15 @@ def explain_targets(prepared: Prepared, conditions: Conditions) -> tuple[Floats,
 
 def explain_all(prepared: Prepared, conditions: Sequence[Conditions]) -> list[Floats]:
     """Return the first result of `explain_targets` for many conditions: a task."""
-    return [explain_targets(prepared, each)[0] for each in conditions]
+    found = []
+    for each in conditions:
+        explained, _ = explain_targets(prepared, each)
+        # A date does not explain its own hour, weekday or month.
+        explained[
+            np.isin(prepared.sources[each.targets], prepared.sources[list(each.columns)])
+        ] = 0
+        found.append(explained)
+    return found
 
 
 class StrengthTable:

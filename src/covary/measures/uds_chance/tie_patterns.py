@@ -127,16 +127,21 @@ def _bias_without_ties(n: int, sizes: Integers) -> Floats:
 def _bias_with_ties(n: int, sizes: Integers, ends: Integers, gaps: Floats) -> Floats:
     """Return the relative bias of the estimate of h from a random sample, for each size."""
     firsts, weights = _few_thresholds(n, ends, gaps)
-    doublings = np.arange(1, SIZES_PER_DOUBLING * n.bit_length()) / SIZES_PER_DOUBLING
-    some = np.concatenate([np.arange(1, 17), np.rint(16 * 2**doublings).astype(np.int64)])
-    some = np.append(some[some < n], n)
+    some = some_sizes(n)
     harmonics = kernels.shared.entropy_tables.weighted_harmonics(n)
     expected = kernels.uds_chance.expected_entropy.expected_entropies(
         n, firsts, weights, some, harmonics
     )
     # The bias times the size is a smooth function of the logarithm of the size.
     scaled_bias = some * (1.0 - expected / expected[-1])
-    return _interpolated(np.log(sizes), np.log(some), scaled_bias) / sizes
+    return interpolated(np.log(sizes), np.log(some), scaled_bias) / sizes
+
+
+def some_sizes(n: int) -> Integers:
+    """Return the cell sizes for which expectations are computed."""
+    doublings = np.arange(1, SIZES_PER_DOUBLING * n.bit_length()) / SIZES_PER_DOUBLING
+    some = np.concatenate([np.arange(1, 17), np.rint(16 * 2**doublings).astype(np.int64)])
+    return np.append(some[some < n], n)
 
 
 def _few_thresholds(n: int, ends: Integers, gaps: Floats) -> tuple[Integers, Floats]:
@@ -156,7 +161,7 @@ def _few_thresholds(n: int, ends: Integers, gaps: Floats) -> tuple[Integers, Flo
     return few, shared.astype(np.float64)
 
 
-def _interpolated(wanted: Floats, places: Floats, values: Floats) -> Floats:
+def interpolated(wanted: Floats, places: Floats, values: Floats) -> Floats:
     """Return values interpolated by Lagrange's polynomial through four neighbours."""
     nearest = min(4, places.size)
     first = np.clip(np.searchsorted(places, wanted) - 2, 0, places.size - nearest)

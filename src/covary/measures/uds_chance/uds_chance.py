@@ -89,6 +89,8 @@ class UDSChance(Measure):
 
     takes_target: ClassVar[bool] = True
     explains_target: ClassVar[bool] = True
+    takes_nominal: ClassVar[bool] = True
+    takes_calendars: ClassVar[bool] = True
 
     max_given: int | None = None
 

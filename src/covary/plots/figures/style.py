@@ -16,6 +16,11 @@ Spec = dict[str, Any]
 BLUE = "#4285d0"
 ORANGE = "#d9730d"
 GREY = "#9aa3ad"
+DARK_GREY = "#6b7280"
+# Colours of levels, after Okabe and Ito: distinct for colour-blind readers.
+PALETTE = (BLUE, "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#8c6bb1")
+# Colours of ordered levels: viridis without its ends, which are hard to see on black or white.
+SEQUENTIAL = ("#5a4fb8", "#3c78c2", "#21918c", "#4ab566", "#a3c633", "#dcb81c")
 LABEL_LIMIT = 160
 
 
@@ -31,6 +36,24 @@ def rounded(numbers: Sequence[float | None]) -> list[float | None]:
     return [None if number is None else float(f"{number:.{digits}g}") for number in numbers]
 
 
+def sequential_colours(n: int) -> list[str]:
+    """Return colours from low to high values, evenly spaced.
+
+    Examples
+    --------
+    >>> sequential_colours(3)
+    ['#5a4fb8', '#36a379', '#dcb81c']
+
+    """
+    anchors = np.array([[int(each[at : at + 2], 16) for at in (1, 3, 5)] for each in SEQUENTIAL])
+    at = np.linspace(0, len(SEQUENTIAL) - 1, n)
+    channels = [np.interp(at, np.arange(len(SEQUENTIAL)), anchors[:, k]) for k in range(3)]
+    return [
+        "#" + "".join(f"{round(value):02x}" for value in rgb)
+        for rgb in zip(*channels, strict=True)
+    ]
+
+
 def shown_label(name: object) -> str:
     """Return the name of a column as text for a figure."""
     return printable(name) or "(no name)"
@@ -42,3 +65,9 @@ def distinct_labels(names: Sequence[object]) -> list[str]:
     return [
         each if labels.count(each) == 1 else f"{each} ({at})" for at, each in enumerate(labels)
     ]
+
+
+def brief_label(name: object, most: int = 18) -> str:
+    """Return the name of a column, shortened if it is long."""
+    label = shown_label(name)
+    return label if len(label) <= most else f"{label[: most - 1]}…"

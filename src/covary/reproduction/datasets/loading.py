@@ -17,7 +17,14 @@ from covary import errors
 from covary.reproduction.datasets.catalogue import DATASETS, LABEL, Dataset
 from covary.reproduction.datasets.digest import content_digest
 from covary.reproduction.datasets.fetching import fetch
-from covary.table import Table, as_frame, atomic_file, read_table
+from covary.table import (
+    Table,
+    TableOptions,
+    as_frame,
+    atomic_file,
+    declare,
+    read_table,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,7 +172,8 @@ def _read(name: str, source: object, open_file: Callable[[], Any]) -> tuple[Load
     if names[-1] == LABEL:
         labels = ["" if each is None else str(each) for each in cells[LABEL].to_pylist()]
         names.pop()
-    table = read_table(cells.select(names))
+    # The experiments of the paper have no calendar columns.
+    table = read_table(declare(cells.select(names), TableOptions(dates=["time"])))
     numbers = {each.name: each.values for each in table.columns if each.kind == "number"}
     columns = [numbers[each] if each in numbers else _text(cells[each]) for each in names]
     return Loaded(name, table, labels), content_digest(columns, labels)

@@ -1,0 +1,192 @@
+"""Levels of a column as figures show them: the most frequent ones, all others pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from covary.array_types import Integers
+from covary.measures.uds_chance.cuts import level_order
+from covary.prepare import Prepared
+from covary.table import Column, Table
+
+# An axis with more levels is hard to read.
+MAX_LEVELS = 12
+# More colours are hard to distinguish.
+MAX_COLOURS = 7
+MAX_CHARACTERS = 18
+MAX_CHARACTERS_OF_TOOLTIP = 60
+
+
+class Levels(NamedTuple):
+    """The levels of a column that a figure shows.
+
+    Parameters
+    ----------
+    texts : one per level, all different; the most frequent level first, or in their own order
+    codes : for each row the position of its level in ``texts``; -1 if the cell is missing
+    n_pooled : how many levels the last text stands for; 0 if it stands for a single one
+    has_order : whether the levels have an order of their own
+    """
+
+    texts: list[str]
+    codes: Integers
+    n_pooled: int = 0
+    has_order: bool = False
+
+    @property
+    def n_named(self) -> int:
+        """The number of levels with a text of their own; they come first."""
+        return len(self.texts) - bool(self.n_pooled)
+
+
+def has_levels(column: Column) -> bool:
+    """Return whether the values of a column have names: figures show it as levels."""
+    return column.kind in ("nominal", "boolean", "category")
+
+
+def shown_levels(column: Column, most: int = MAX_LEVELS) -> Levels:
+    """Return the levels of a nominal, boolean or ordered column as figures show them.
+
+    The most frequent levels of a nominal column have their own text, all others are one level.
+    If an ordered category has more than twice as many labels, neighbouring ones are one level.
+
+    Parameters
+    ----------
+    column : the column
+    most : the maximum number of levels with an own text; one more level is not pooled alone
+    """
+    present = ~np.isnan(column.values)
+    distinct, numbers = np.unique(column.values[present], return_inverse=True)
+    codes = np.full(column.values.size, -1)
+    codes[present] = numbers
+    labels = [column.in_own_units(value) for value in distinct.tolist()]
+    if column.kind != "nominal":
+        if len(labels) > 2 * most:
+            return _joined(labels, codes, most)
+        return Levels(level_texts(labels), codes, has_order=True)
+    if len(labels) <= most + 1:
+        return Levels(level_texts(labels), codes)
+    n_pooled = len(labels) - most
+    texts = level_texts(labels[:most], extra=f"other ({n_pooled:,} levels)")
+    return Levels(texts, np.minimum(codes, most), n_pooled)
+
+
+def _joined(labels: Sequence[Any], codes: Integers, most: int) -> Levels:
+    """Return ranges of ordered labels with about equally many rows."""
+    counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+    middles = np.cumsum(counts) - counts / 2
+    _, first, range_of = np.unique(
+        (most * middles) // counts.sum(), return_index=True, return_inverse=True
+    )
+    ends = [*(first[1:] - 1).tolist(), len(labels) - 1]
+    most_each = MAX_CHARACTERS // 2
+    names = []
+    for one, other in zip(first.tolist(), ends, strict=True):
+        texts = [shortened(visible_text(labels[at]), most_each) for at in (one, other)]
+        names.append(texts[0] if one == other else " to ".join(texts))
+    return Levels(_distinct(names), np.append(range_of, -1)[codes], has_order=True)
+
+
+def level_texts(
+    labels: Sequence[Any], most: int = MAX_CHARACTERS, extra: str | None = None
+) -> list[str]:
+    """Return labels of levels as short texts that are all different.
+
+    Parameters
+    ----------
+    labels : different values, of any type
+    most : the maximum number of characters, not counting a number that makes a text different
+    extra : a text that stands for other levels; it is added at the end, and no label equals it
+
+    Examples
+    --------
+    >>> level_texts(["a", "a ", "", 1, "1", "other"], extra="other")
+    ['a', '"a "', '""', '1', '1 (2)', 'other (2)', 'other']
+
+    """
+    texts = [shortened(visible_text(label), most) for label in labels]
+    if extra is None:
+        return _distinct(texts)
+    first, *others = _distinct([extra, *texts])
+    return [*others, first]
+
+
+def visible_text(label: object) -> str:
+    r"""Return a label as text without invisible characters, which could hide differences.
+
+    Examples
+    --------
+    >>> print(visible_text("a\tb"), visible_text(" a"), visible_text(""))
+    a\tb " a" ""
+
+    """
+    text = str(label)
+    # Escaping every character of a huge cell would take long.
+    text = shortened(text, 10 * MAX_CHARACTERS_OF_TOOLTIP)
+    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return f'"{text}"' if not text or text != text.strip() or "  " in text else text
+
+
+def shortened(text: str, most: int = MAX_CHARACTERS) -> str:
+    """Return a text whose middle is left out if it is long: endings often differ.
+
+    Examples
+    --------
+    >>> shortened("Department of Radiology, Leiden"), shortened("short")
+    ('Department …Leiden', 'short')
+
+    """
+    if len(text) <= most:
+        return text
+    end = (most - 1) * 3 // 8
+    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
+
+
+def _distinct(texts: Sequence[str]) -> list[str]:
+    """Return texts that are all different: later ones get a number."""
+    used = set(texts)
+    numbers = dict.fromkeys(texts, 0)
+    distinct = []
+    for text in texts:
+        numbers[text] += 1
+        name = text
+        while numbers[text] > 1 and name in used:
+            name = f"{text} ({numbers[text]})"
+            numbers[text] += name in used
+        used.add(name)
+        distinct.append(name)
+    return distinct
+
+
+def association_order(
+    prepared: Prepared, column: int, other: int, levels: Levels, levels_of_other: Levels | None
+) -> list[int]:
+    """Return the order of the shown levels by their association with another column.
+
+    Pooled levels are last. Levels with an order of their own keep it.
+
+    Parameters
+    ----------
+    prepared : the table
+    column, other : positions of the column with these levels, and of the other column
+    levels : the shown levels of the column
+    levels_of_other : those of the other column, if it is nominal
+    """
+    everything = list(range(len(levels.texts)))
+    if levels.has_order:
+        return everything
+    at, target = column, other
+    if levels_of_other is not None:
+        # Thousands of levels of both columns would take long, and pooled ones would dominate.
+        columns = (_named_only(levels), _named_only(levels_of_other))
+        prepared, at, target = Prepared(Table(columns, prepared.n_rows)), 0, 1
+    order = level_order(prepared, at, target).tolist()
+    return [level for level in order if level < levels.n_named] + everything[levels.n_named :]
+
+
+def _named_only(levels: Levels) -> Column:
+    named = (levels.codes >= 0) & (levels.codes < levels.n_named)
+    return Column("", np.where(named, levels.codes, np.nan), "nominal")

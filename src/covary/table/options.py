@@ -1,0 +1,70 @@
+"""How the user declares columns, and data together with such declarations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from covary.options import Options, option
+
+
+@dataclass(frozen=True)
+class TableOptions(Options):
+    """Options of all functions and commands that read a table."""
+
+    nominal: Any = option(
+        None,
+        "Columns whose values are names without an order, such as postal codes. Columns of text "
+        "need not be named.",
+        kind="columns",
+    )
+    ordered: Any = option(
+        None,
+        "Order of the values of columns of text, such as size=S,M,L.",
+        kind="orders",
+    )
+    dates: Any = option(
+        None,
+        "What dates are used as: the point in time, or calendar columns such as 'date (hour)'. By "
+        "default the time, and those calendar columns on whose scale the dates vary.",
+        kind="several choices",
+        choices=("time", "hour", "weekday", "month"),
+    )
+
+    def to_facts(self) -> dict[str, Any]:
+        """Return the options as JSON types."""
+        ordered = {
+            str(name): [label_text(label) for label in order]
+            for name, order in (self.ordered or {}).items()
+        }
+        nominal = [str(name) for name in self.nominal or ()]
+        dates = None if self.dates is None else list(self.dates)
+        return {"nominal": nominal or None, "ordered": ordered or None, "dates": dates}
+
+
+NO_OPTIONS = TableOptions()
+
+
+def label_text(label: Any) -> str:
+    """Return a label as text, in which it is compared: "1" for 1, 1.0 and "1"."""
+    is_whole = isinstance(label, (float, np.floating)) and float(label).is_integer()
+    return str(int(label) if is_whole else label)
+
+
+class Declared(NamedTuple):
+    """Data of any kind, and how its columns are declared."""
+
+    data: Any
+    options: TableOptions
+
+
+def declare(data: Any, options: TableOptions) -> Any:
+    """Return data with declarations; the data itself if there are none."""
+    return data if options == NO_OPTIONS else Declared(data, options)
+
+
+def undeclared(data: Any) -> Any:
+    """Return data without declarations."""
+    return data.data if isinstance(data, Declared) else data
