@@ -81,10 +81,10 @@ def run(page: str) -> None:
 class Page:
     """A report in a browser."""
 
-    def __init__(self, browser, file: str, scheme: str) -> None:
+    def __init__(self, browser, file: str, scheme: str, scale: float = 1.25) -> None:
         size = {"width": 960, "height": 860}
         self.view = browser.new_page(
-            viewport=size, color_scheme=scheme, reduced_motion="reduce", device_scale_factor=1.25
+            viewport=size, color_scheme=scheme, reduced_motion="reduce", device_scale_factor=scale
         )
         self.view.goto(Path(file).absolute().as_uri())
 
@@ -108,15 +108,19 @@ class Page:
         """Return a picture of the top of the page."""
         return self.view.screenshot()
 
-    def card(self) -> bytes:
+    def card(self, rank: int = CARD, width: int = 860) -> bytes:
         """Return a picture of the card of one set."""
-        for figure in (f"set{CARD}", f"null{CARD}"):
-            self.drawn(figure)
-        self.view.set_viewport_size({"width": 860, "height": 1000})
-        self.view.evaluate(f"location.hash = 'set{CARD}'")
+        for figure in (f"set{rank}", f"null{rank}"):
+            if self.view.locator(f'[data-figure="{figure}"]').count():
+                self.drawn(figure)
+        self.view.set_viewport_size({"width": width, "height": 1000})
+        self.view.evaluate(f"location.hash = 'set{rank}'")
         self.view.wait_for_timeout(300)
-        box = self.view.locator(f"#set{CARD}").bounding_box()
-        clip = {"x": 0, "y": box["y"] + 20, "width": 860, "height": box["height"] - 10}
+        box = self.view.locator(f"#set{rank}").bounding_box()
+        self.view.set_viewport_size({"width": width, "height": int(box["height"]) + 120})
+        self.view.wait_for_timeout(300)
+        box = self.view.locator(f"#set{rank}").bounding_box()
+        clip = {"x": 0, "y": box["y"] + 20, "width": width, "height": box["height"] - 10}
         return self.view.screenshot(clip=clip)
 
 
@@ -146,6 +150,19 @@ def draw_pages(file: str) -> None:
         keep("page-dark.png", Page(browser, file, "dark").card())
 
 
+def draw_level_page(file: str) -> None:
+    """Draw a card of a table with names, in which the rows of one level are marked."""
+    if CHROMIUM is None:
+        return
+    with chromium() as browser:
+        page = Page(browser, file, "light", scale=1.0)
+        page.drawn("set1")
+        form = page.view.locator("#set1 form.mark")
+        form.locator("select[name=field]").select_option(label="guest")
+        form.locator("select[name=part]").select_option(label="tourist")
+        keep("page-levels.png", page.card(1, width=920))
+
+
 def main() -> None:
     """Draw all pictures in temporary folders."""
     STATIC.mkdir(exist_ok=True)
@@ -153,6 +170,7 @@ def main() -> None:
         draw_demo()
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         run("gallery")
+        draw_level_page("orders.html")
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         run("tutorial")
         draw_pages("wine.html")
