@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -33,6 +35,19 @@ def pytest_configure(config):
     for compiled in KERNELS.rglob("*.nb[ic]"):
         if compiled.stat().st_mtime < newest:
             compiled.unlink(missing_ok=True)
+    if getattr(config.option, "numprocesses", None):
+        _compile_dcor()
+
+
+def _compile_dcor():
+    """Compile dcor before workers start.
+
+    If two processes compile it at the same time, each may load what the other has written, and
+    LLVM aborts ("Symbol not found").
+    """
+    spec = importlib.util.find_spec("dcor")
+    if spec is not None and not any(Path(spec.origin).parent.rglob("guf-*.nbc")):
+        subprocess.run([sys.executable, "-W", "ignore", "-c", "import dcor"], check=True)
 
 
 @pytest.fixture
