@@ -223,14 +223,17 @@ def null_shape(ranked):
 
 def freedom_of(ranked, parts):
     """Return the degrees of freedom of cells: 0, or at least 1."""
-    total = sum(freedom_of_cell(ranked, len(rows)) for rows in parts if len(rows) >= 2)
-    return max(total, 1.0) if total > NEARLY_ZERO else 0.0
+    sizes = [len(rows) for rows in parts]
+    total = sum(freedom_of_cell(ranked, size) for size in sizes if size >= 2)
+    return max(total, 1.0) if any(2 <= size < ranked.n for size in sizes) else 0.0
 
 
 def freedom_of_cell(ranked, size):
     """Return the degrees of freedom of a cell with at least two rows."""
     if isinstance(ranked, LevelTarget):
         return freedom_of_levels(ranked.counts, size)
+    if len(ranked.below) == 1:
+        return freedom_of_levels((ranked.below[0], ranked.n - ranked.below[0]), size)
     return (1 - size / ranked.n) * (1 + 2 / size)
 
 
@@ -598,7 +601,7 @@ def most_examined(n_others, n_targets, max_given):
 def threshold(n_varying, most):
     """Return z for ``n_varying`` columns that vary, one of which is explained by the others."""
     choices = sum(math.comb(n_varying - 1, k) for k in range(1, most + 1))
-    return math.sqrt(4 + 2 * math.log(choices))
+    return math.sqrt(5 + 2 * math.log(choices))
 
 
 class Strength(NamedTuple):

@@ -96,7 +96,7 @@ def gain_of_cells(ranked, parts, like=None):
         len(c) / n * (1 - naive_chance.expected_entropy(null, len(c)) / null.entropy)
         for c in parts
     )
-    return 1 - within - expected, naive_chance.freedom_of(ranked, parts)
+    return 1 - within - expected, naive_chance.freedom_of(null, parts)
 
 
 def all_sizes(n_rows, n_columns):

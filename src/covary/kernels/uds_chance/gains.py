@@ -21,10 +21,10 @@ from covary.kernels.uds_chance.expected_entropy import look_up
 from covary.kernels.uds_chance.grids import GRIDS, cut_along
 
 # Of all columns: orders, numbers of present values, entropies, table of gaps, row of each column
-# in this table, table of biases, row of each column in this table. Of nominal columns also: the
-# entropy of the levels times the number of rows (0 for other columns), and the row of each column
-# with its degrees of freedom in the table of biases. The gaps of a nominal column mark the last
-# row of each level.
+# in this table, table of biases, row of each column in this table. Of nominal columns also the
+# entropy of the levels times the number of rows (0 for other columns). Of nominal columns and of
+# columns with two values, the row of the table of biases with their degrees of freedom. The gaps
+# of a nominal column mark the last row of each level.
 TARGETS = types.Tuple(
     (ROWS_2D, INTEGERS, FLOATS, FLOATS_2D, INTEGERS, FLOATS_2D, INTEGERS, FLOATS, INTEGERS)
 )
@@ -185,19 +185,21 @@ def _expected_gain(sizes, tables, line, line_of_freedoms, n):
     """Return the expected gain of cells of given sizes, and their degrees of freedom.
 
     A cell of n_c of the n rows has (1 - n_c / n) (1 + 2 / n_c) degrees of freedom, because the
-    entropy of small cells varies more. Those of a nominal target are in a table. A cell of one row
-    has none. The total is at least 1 if there are at least two cells.
+    entropy of small cells varies more. Those of a target with levels, or with two values, are in a
+    table. A cell of one row has none. The total is at least 1 if any cell has several rows, but
+    not all of them.
 
     Parameters
     ----------
     sizes : the number of rows of each cell
     tables, line, line_of_freedoms : tables by cell size, the line of the biases, and the line of
-        the degrees of freedom of a nominal target; 0 for other targets
+        the degrees of freedom, if the target has one; else 0
     n : the number of all rows
 
     """
     expected = int64(0)
     freedoms = int64(0)
+    least = 0.0
     for size in sizes:
         if size > 0:
             expected += int64(np.rint(look_up(tables[line], int64(size)) * _GAIN_SCALE))
@@ -207,8 +209,9 @@ def _expected_gain(sizes, tables, line, line_of_freedoms, n):
             else:
                 freedom = (1.0 - float64(size) / float64(n)) * (1.0 + 2.0 / float64(size))
             freedoms += int64(np.rint(freedom * _FREEDOM_SCALE))
-    freedom = float64(freedoms) / _FREEDOM_SCALE
-    return expected / _GAIN_SCALE, max(freedom, 1.0) if freedom > NEARLY_ZERO else 0.0
+            if size < n:
+                least = 1.0
+    return expected / _GAIN_SCALE, max(float64(freedoms) / _FREEDOM_SCALE, least)
 
 
 @subkernel

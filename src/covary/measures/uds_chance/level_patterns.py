@@ -75,7 +75,9 @@ def _pattern(n: int, counts: Integers, numbers: Integers) -> LevelPattern:
 
 def _freedoms(n: int, counts: Integers, numbers: Integers, sizes: Integers) -> Floats:
     """Return the degrees of freedom of a cell, for each number of rows."""
-    some = some_sizes(n)
+    few = some_sizes(n)
+    # A cell of almost all rows varies as little as the few others.
+    some = np.union1d(few, n - few[:-1])
     harmonics = kernels.shared.entropy_tables.weighted_harmonics(n)
     found = kernels.uds_chance.expected_entropy.level_freedoms(
         n, *_few_counts(counts, numbers), some, harmonics

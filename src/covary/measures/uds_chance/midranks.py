@@ -36,8 +36,8 @@ class MidRanks(Derived):
     bias_lines, bias_of : by cell size (`table_sizes`), the expected bias of the estimate of the
         cell's entropy as a fraction of the entropy of all rows, and the line of each column
     shannon : of a nominal column, its entropy in nats times the number of present cells; else 0
-    freedom_of : of a nominal column, the line of ``bias_lines`` that contains the degrees of
-        freedom by cell size; else 0
+    freedom_of : of a nominal column, and of one with two values, the line of ``bias_lines`` that
+        contains the degrees of freedom by cell size; else 0
 
     Parameters
     ----------
@@ -111,6 +111,9 @@ class MidRanks(Derived):
             self.variances[at] = pattern.variance
             self.skewnesses[at] = pattern.skewness
             self.bias_of[at] = add_table(pattern.biases)
+            if ends.size == 1:
+                levels = level_pattern(n, np.array([ends[0], n - ends[0]]))
+                self.freedom_of[at] = add_table(levels.freedoms)
             if not untied:
                 self.gap_of[at] = len(gap_lines)
                 gap_lines.append(_gap_line(n_rows, ends, pattern.gaps))

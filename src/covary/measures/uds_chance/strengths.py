@@ -59,7 +59,7 @@ def noise_deviations(n_columns: int, most: int) -> float:
     """Return the noise level of a set in standard deviations.
 
     Each column has all others as possible conditions. The more there are, the larger is the best
-    strength by chance.
+    strength by chance. One condition alone has several grids, and the best of them counts.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def noise_deviations(n_columns: int, most: int) -> float:
     """
     others = max(n_columns - 1, 1)
     candidates = sum(math.comb(others, size) for size in range(1, most + 1))
-    return math.sqrt(4.0 + 2.0 * math.log(candidates))
+    return math.sqrt(5.0 + 2.0 * math.log(candidates))
 
 
 def explain_targets(prepared: Prepared, conditions: Conditions) -> tuple[Floats, Integers]:
