@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 
@@ -533,3 +534,12 @@ def test_interrupt_during_an_import_is_not_lost(tmp_path):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
     )
     assert run.stdout == "interrupted\n"
+
+
+def test_a_matrix_of_a_frame_has_the_labels_of_calendar_columns():
+    rng = np.random.default_rng(0)
+    day = pd.date_range("2021-01-01", periods=300, freq="37h")
+    frame = pd.DataFrame({"d": day, 7: rng.normal(size=300)})
+    matrix = covary.matrix(frame)
+    assert list(matrix.columns) == list(matrix.index)
+    assert {"d", "d (hour)", "d (weekday)", 7} <= set(matrix.columns)

@@ -37,7 +37,12 @@ def label_matrix(scores: Floats, names: Sequence[str], like: Any) -> Any:
     frame = _empty_or_eager_frame(like)
     if frame is not None and frame.implementation.is_pandas_like():
         position_of = {str(each): position for position, each in enumerate(frame.columns)}
-        labels = frame.to_native().columns.take([position_of[name] for name in names])
+        labels = frame.to_native().columns
+        if position_of.keys() >= set(names):
+            labels = labels.take([position_of[name] for name in names])
+        else:  # calendar columns are not in the frame
+            own = labels_of(like)
+            labels = [own.get(name, name) for name in names]
         return type(frame.to_native())(scores, index=labels, columns=labels)
     return as_frame(labelled, kind_of_frame(like))
 
