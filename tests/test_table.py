@@ -198,18 +198,18 @@ def test_array_of_objects(cells, kind, expected):
         (["a", "a", "a"], "a single level, 'a' in all rows"),
         (
             [1, 2, "two"],
-            "text, because 'two' is not like the other numbers or dates; replace it, or "
+            "text, because 'two' is not a number or date like most cells; replace it, or "
             "declare the column as nominal",
         ),
         ([None, None, NAN], "empty"),
         (["?", None, ""], "empty"),
-        ([1j, 2, 3], "of type complex"),
-        ([[1], [2], [3]], "of type list"),
-        ([b"a", b"a", "a"], "of type bytes"),
+        ([1j, 2, 3], "of type complex and int; convert it to numbers or text"),
+        ([[1], [2], [3]], "of type list; convert it to numbers or text"),
+        ([b"a", b"a", "a"], "a mix of text and bytes; convert it to numbers or text"),
         (["a", "a", "\ud800"], "text that is not valid Unicode"),
         (
             [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, tzinfo=dt.UTC), None],
-            "a mix of dates with and without a time zone",
+            "a mix of dates with and without a time zone; convert them to one zone",
         ),
     ],
 )
@@ -389,17 +389,17 @@ def test_pandas_left_out():
     assert table.names == ("x",)
     assert table.left_out == (
         ("nothing", "empty"),
-        ("interval", "of type Interval"),
-        ("complex", "complex numbers"),
-        ("mixed", "of type int"),
+        ("interval", "of type Interval; convert it to numbers or text"),
+        ("complex", "complex numbers; convert it to numbers or text"),
+        ("mixed", "a mix of text and int and list; convert it to numbers or text"),
         (
             "almost",
-            "text, because 'three' is not like the other numbers or dates; replace it, or "
+            "text, because 'three' is not a number or date like most cells; replace it, or "
             "declare the column as nominal",
         ),
         ("words", "an identifier (3 different values in 3 rows); declare it as nominal to use it"),
         ("one", "a single level, 'a' in all rows"),
-        ("id", "an identifier (whole numbers that all differ); name it in columns to use it"),
+        ("id", "an identifier (whole numbers that hardly repeat); name it in columns to use it"),
         ("infinite", "a column with 2 infinite values; replace them by missing cells"),
     )
 
@@ -493,8 +493,8 @@ def test_polars_left_out():
     assert table.left_out == (
         ("text", "an identifier (2 different values in 2 rows); declare it as nominal to use it"),
         ("nothing", "empty"),
-        ("list", "of type List(Int64)"),
-        ("bytes", "of type bytes"),
+        ("list", "of type List(Int64); convert it to numbers or text"),
+        ("bytes", "of type bytes; convert it to numbers or text"),
     )
 
 
@@ -736,7 +736,7 @@ def test_not_a_table(data, name):
         ),
         (
             pd.DataFrame({"id": [1, 2, 3]}),
-            r"no column can be used: 'id' is an identifier \(whole numbers that all differ\); na",
+            r"no column can be used: 'id' is an identifier \(whole numbers that hardly repeat\); na",
         ),
         (
             pd.DataFrame({"a": list("xyz"), "b": [None] * 3}),

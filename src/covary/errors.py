@@ -147,9 +147,43 @@ def no_usable_column(left_out: Sequence[tuple[str, str]]) -> TableError:
 def not_a_number_reason(cell: object) -> str:
     """Return why a column that consists mostly of numbers or dates is text."""
     return (
-        f"text, because {_quoted(cell)} is not like the other numbers or dates; replace it, or "
+        f"text, because {_quoted(cell)} is not a number or date like most cells; replace it, or "
         "declare the column as nominal"
     )
+
+
+def separator_reason(cell: object) -> str:
+    return (
+        f"ambiguous, because {_quoted(cell)} may have thousands or decimals; write the numbers "
+        "without a thousands separator, or declare the column as nominal"
+    )
+
+
+def short_dates_reason() -> str:
+    return (
+        "ambiguous (dates with years of two digits); write years with four digits, or declare "
+        "the column as nominal"
+    )
+
+
+def unit_reason(unit: str) -> str:
+    return (
+        f"text (numbers with {_quoted(unit)}); remove {_quoted(unit)}, or declare the column as "
+        "nominal"
+    )
+
+
+def other_type_reason(what: str) -> str:
+    return f"{what}; convert it to numbers or text"
+
+
+def lost_digits_reason() -> str:
+    return "a column of large numbers whose digits would be lost; declare it as nominal"
+
+
+def kept_as_levels(reason: str) -> str:
+    """Return a note on a column whose texts are levels, although most of them are numbers."""
+    return f"levels, although it is {reason.partition(';')[0]}"
 
 
 def single_level_reason(label: object) -> str:
@@ -163,12 +197,16 @@ def identifier_reason(n_levels: int, n_rows: int, is_free_text: bool) -> str:
     )
 
 
+def identifier_number_reason() -> str:
+    return "an identifier (whole numbers that hardly repeat); name it in columns to use it"
+
+
 def row_number_reason() -> str:
-    return "an identifier (whole numbers that all differ); name it in columns to use it"
+    return "the numbers of the rows; name it in columns to use it"
 
 
 def too_many_levels_reason(n_levels: int, maximum: int) -> str:
-    return f"a category of {n_levels} levels; group them, at most {maximum} can be used"
+    return f"a category of {n_levels:,} levels; group rare ones, at most {maximum:,} are possible"
 
 
 def infinite_reason(count: int) -> str:
@@ -176,9 +214,14 @@ def infinite_reason(count: int) -> str:
     return f"a column with {values}; replace them by missing cells"
 
 
-def missing_markers(markers: Sequence[str]) -> str:
-    verb = "means" if len(markers) == 1 else "mean"
-    return f"text in which {_quoted_list(markers)} {verb} missing"
+def missing_markers(markers: Iterable[str]) -> str:
+    markers = list(dict.fromkeys(markers))
+    verb = "is" if len(markers) == 1 else "are"
+    return f"{_quoted_list(markers)} {verb} treated as missing"
+
+
+def missing_levels(markers: Iterable[str]) -> str:
+    return f"{missing_markers(markers)}; declare the column as nominal to keep such levels"
 
 
 def label_without_order(
@@ -186,7 +229,7 @@ def label_without_order(
 ) -> ParameterError:
     return ParameterError(
         f"ordered does not list {_quoted_list(map(str, labels))} of column {_quoted(name)}: it "
-        f"lists {_quoted_list(map(str, order))}"
+        f"lists {_quoted_list(map(str, order))}; add what is missing to the list"
     )
 
 
@@ -765,9 +808,18 @@ def read_as(names_and_formats: Sequence[tuple[str, str]]) -> CovaryWarning:
     for name, what in names_and_formats:
         by_format.setdefault(what, []).append(name)
     parts = [
-        f"{_quoted_list(names)} ({_one_line(what, 120)})" for what, names in by_format.items()
+        f"{_quoted_list(names, len(names))} ({_one_line(what)})"
+        for what, names in by_format.items()
     ]
     return CovaryWarning(f"text was read as values: {'; '.join(parts)}")
+
+
+def may_have_thousands(names: Sequence[str]) -> CovaryWarning:
+    return CovaryWarning(
+        f"{_quoted_list(names, len(names))} may be 1000 times too small: other columns have "
+        "decimal commas, and here all numbers have three decimals; if the points are thousands "
+        "separators, read the file with thousands='.' and decimal=','"
+    )
 
 
 def never_varies(names: Sequence[str]) -> CovaryWarning:

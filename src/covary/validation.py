@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from covary import errors
 
 
@@ -45,9 +47,15 @@ def check_orders(name: str, orders: Any) -> dict[Any, tuple[Any, ...]]:
                 f"{name}[{column!r}]", "a list of values in their order", labels
             )
         checked[column] = tuple(labels)
-        if len({str(label) for label in checked[column]}) < len(checked[column]):
+        if len(set(map(label_text, checked[column]))) < len(checked[column]):
             raise errors.invalid_parameter(f"{name}[{column!r}]", "different values", labels)
     return checked
+
+
+def label_text(label: Any) -> str:
+    """Return a label as text, in which it is compared: "1" for 1, 1.0 and "1"."""
+    is_whole = isinstance(label, (float, np.floating)) and float(label).is_integer()
+    return str(int(label) if is_whole else label)
 
 
 def check_choices(name: str, values: Any, choices: Sequence[str]) -> tuple[str, ...]:

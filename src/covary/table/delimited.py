@@ -1,6 +1,6 @@
 """Read delimited text as Arrow tables.
 
-Encoding, delimiter, header and decimal sign are detected.
+Encoding, delimiter and header are detected.
 """
 
 from __future__ import annotations
@@ -11,29 +11,28 @@ import io
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Set
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from covary import errors
+from covary.table.arrays import LARGEST_EXACT
 from covary.table.frames import Choose
+from covary.table.text_values import is_missing_text
 
 _SAMPLE_BYTES = 1 << 16
 _MAX_SAMPLE_BYTES = 1 << 26
 _SAMPLE_ROWS = 20
 _BLOCK_BYTES = 1 << 22
 _DELIMITERS = (",", ";", "\t", "|")
-_MISSING = (
-    *("", "?", "-", ".", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-nan"),
-    *("-NaN", "null", "NULL", "Null", "None", "NaT", "1.#QNAN", "-1.#IND"),
-)
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+# Arrow reads these as numbers, the second one without its last digits.
+_MISREAD = r"^\s*(0[xX]|[+-]?\d{16})"
+_DELIMITER_LINE = re.compile(r"sep=([,;\t|])[ \t]*(\r\n|\r|\n)", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"([ \t,;|]*(\r\n|\r|\n))+")
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -42,6 +41,8 @@ _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+# Windows-1252 is Latin-1 with more characters, but some bytes are undefined.
+_NEXT_ENCODING = {"utf-8": "cp1252", "utf-8-sig": "cp1252", "cp1252": "latin-1"}
 _OTHER_FORMATS = {
     r"%PDF": "a PDF document",
     r"\s*<(!doctype|html|\?xml)": "a web page or XML",
@@ -60,8 +61,8 @@ class _Layout:
     ----------
     encoding : the character encoding
     delimiter : the character between two cells
-    decimal_comma : whether the decimal sign is a comma
-    names : one per column; ``x0``, ``x1``, ... for columns without a name
+    names : one per column; ``x0``, ``x1``, ... if the file has no header
+    texts : the names of columns in which a cell of the first rows is not a number
     has_header : whether the first row contains names
     n_blank : the number of blank lines before the first row
     is_empty : whether the file contains only a header
@@ -70,8 +71,8 @@ class _Layout:
 
     encoding: str
     delimiter: str
-    decimal_comma: bool
     names: tuple[str, ...]
+    texts: frozenset[str]
     has_header: bool
     n_blank: int
     is_empty: bool
@@ -79,9 +80,13 @@ class _Layout:
 
 
 def read_delimited(
-    path: str, open_file: Open, choose: Choose, texts: Set[str] = frozenset()
+    path: str,
+    open_file: Open,
+    choose: Choose,
+    texts: Set[str] = frozenset(),
+    all_texts: bool = False,
 ) -> pa.Table:
-    """Return the chosen columns of a file of delimited text.
+    """Return the chosen columns of a file of delimited text, each as numbers or as text.
 
     Parameters
     ----------
@@ -89,6 +94,7 @@ def read_delimited(
     open_file : returns a stream of its decompressed content
     choose : takes the names of all columns and returns the positions of those to read
     texts : the columns that stay text, even if they contain numbers
+    all_texts : whether all columns stay text
     """
     with open_file() as stream:
         sample, is_complete = _sample(stream)
@@ -96,8 +102,9 @@ def read_delimited(
     wanted = [layout.names[position] for position in choose(layout.names)]
     if layout.is_empty:
         return pa.table({name: pa.nulls(0) for name in wanted})
+    texts = set(wanted) if all_texts else {*texts, *layout.texts}
     try:
-        table, n_quotes = _parse(open_file, layout, wanted, texts)
+        layout, table, n_quotes = _parse_decoded(open_file, layout, wanted, texts)
     except pa.ArrowInvalid as error:
         cause = _find_cause(path, open_file, layout, error)
         if cause is not None:
@@ -110,6 +117,21 @@ def read_delimited(
     return table
 
 
+def _parse_decoded(
+    open_file: Open, layout: _Layout, wanted: list[str], texts: Set[str]
+) -> tuple[_Layout, pa.Table, int]:
+    """Return the layout with the encoding of the whole file, and the parsed file."""
+    while True:
+        try:
+            return layout, *_parse(open_file, layout, wanted, texts)
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+            # The sample may end before the first character that is not in its encoding.
+            is_decoding = isinstance(error, UnicodeDecodeError) or "UTF8" in str(error)
+            if not is_decoding or layout.encoding not in _NEXT_ENCODING:
+                raise
+            layout = replace(layout, encoding=_NEXT_ENCODING[layout.encoding])
+
+
 def _parse(
     open_file: Open,
     layout: _Layout,
@@ -117,26 +139,36 @@ def _parse(
     texts: Set[str],
     skip_ragged: bool = False,
 ) -> tuple[pa.Table, int]:
-    """Return the wanted columns, and the number of quotation marks in the file."""
-    declared = [name for name in wanted if name in texts]
-    if not declared:
-        return _parse_columns(open_file, layout, wanted, skip_ragged)
-    others = [name for name in wanted if name not in texts]
-    table, n_quotes = _parse_columns(open_file, layout, declared, skip_ragged, as_text=True)
-    if others:
-        rest, _ = _parse_columns(open_file, layout, others, skip_ragged)
-        table = pa.table([*table.columns, *rest.columns], [*declared, *others])
-    return table.select(wanted), n_quotes
+    """Return the wanted columns, and the number of quotation marks in the file.
+
+    Arrow finds numbers. Other columns stay text, because `text_column` reads more formats, and
+    reports them.
+    """
+    table, stream = _parse_columns(open_file, layout, wanted, texts, skip_ragged)
+    final = {pa.string(), pa.null(), pa.float64(), pa.int64()}
+    others = {field.name for field in table.schema if field.type not in final}
+    doubtful = {name for name in wanted if _may_be_misread(table[name], stream.has_hexadecimals)}
+    if others or doubtful:
+        names = [name for name in wanted if name in others | doubtful]
+        again, _ = _parse_columns(open_file, layout, names, set(names), skip_ragged)
+        for name in names:
+            if name in others or pc.any(pc.match_substring_regex(again[name], _MISREAD)).as_py():
+                table = table.set_column(wanted.index(name), name, again[name])
+    return table, stream.quotes
+
+
+def _may_be_misread(column: pa.ChunkedArray, has_hexadecimals: bool) -> bool:
+    """Return whether Arrow may have read codes as numbers: "0x1f", or too many digits."""
+    if column.type == pa.int64():
+        return has_hexadecimals
+    is_double = column.type == pa.float64()
+    return is_double and bool(pc.any(pc.greater(pc.abs(column), float(LARGEST_EXACT))).as_py())
 
 
 def _parse_columns(
-    open_file: Open,
-    layout: _Layout,
-    wanted: list[str],
-    skip_ragged: bool,
-    as_text: bool = False,
-) -> tuple[pa.Table, int]:
-    """Return columns and the number of quotation marks; in text, only empty cells are missing."""
+    open_file: Open, layout: _Layout, wanted: list[str], texts: Set[str], skip_ragged: bool
+) -> tuple[pa.Table, _Scan]:
+    """Return columns and what the file contains; only empty cells are missing."""
     options = {
         "read_options": pa.csv.ReadOptions(
             column_names=layout.names,
@@ -152,33 +184,35 @@ def _parse_columns(
         ),
         "convert_options": pa.csv.ConvertOptions(
             include_columns=wanted,
-            column_types=dict.fromkeys(wanted, pa.string()) if as_text else {},
-            null_values=_with_leading_space(("",) if as_text else _MISSING),
-            true_values=_with_leading_space(("true", "True", "TRUE")),
-            false_values=_with_leading_space(("false", "False", "FALSE")),
+            column_types={name: pa.string() for name in wanted if name in texts},
+            null_values=["", " "],
             strings_can_be_null=True,
-            decimal_point="," if layout.decimal_comma else ".",
         ),
     }
-    with _QuoteCounter(open_file()) as stream:
-        return pa.csv.read_csv(stream, **options), stream.quotes
+    with _Scan(open_file()) as stream:
+        return pa.csv.read_csv(stream, **options), stream
 
 
-def _with_leading_space(words: Iterable[str]) -> list[str]:
-    """Return words without and with the space that may follow a delimiter."""
-    return [space + word for word in words for space in ("", " ")]
+class _Scan(io.RawIOBase):
+    """A stream that finds out what a file contains while it is read.
 
-
-class _QuoteCounter(io.RawIOBase):
-    """A stream that counts quotation marks; if the number is odd, one may be open."""
+    If the number of quotation marks is odd, one may be open. A file without "0x" has no
+    hexadecimal numbers.
+    """
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
+        self._last = b""
         self.quotes = 0
+        self.has_hexadecimals = False
 
     def read(self, size: int = -1) -> bytes:
         chunk: bytes = self._stream.read(size)
         self.quotes += chunk.count(b'"')
+        if not self.has_hexadecimals:
+            found = (b"0x" in chunk, b"0X" in chunk, self._last + chunk[:1] in (b"0x", b"0X"))
+            self.has_hexadecimals = any(found)
+            self._last = chunk[-1:]
         return chunk
 
     def readable(self) -> bool:
@@ -206,11 +240,9 @@ def _find_layout(path: str, sample: bytes, is_complete: bool) -> _Layout:
     encoding = _encoding(sample)
     text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(sample)
     _check_format(path, text)
-    blank = _BLANK_LINES.match(text)
-    n_blank = len(blank.group().splitlines()) if blank else 0
-    text = text[blank.end() :] if blank else text
+    n_blank, text, given = _skip_blank(text)
     rows_by = {delimiter: _first_rows(text, delimiter, is_complete) for delimiter in _DELIMITERS}
-    delimiter = max(_DELIMITERS, key=lambda each: _fit(rows_by[each], each))
+    delimiter = given or max(_DELIMITERS, key=lambda each: _fit(rows_by[each], each))
     rows = rows_by[delimiter]
     if not rows:
         raise errors.unreadable(
@@ -218,16 +250,33 @@ def _find_layout(path: str, sample: bytes, is_complete: bool) -> _Layout:
         )
     has_header = not _are_numbers(rows[0], delimiter)
     names = [cell.strip() if has_header else "" for cell in rows[0]]
+    names = [name or _unnamed(position, has_header) for position, name in enumerate(names)]
+    cells = zip_longest(*rows[has_header:], fillvalue="")
+    texts = {name for name, column in zip(names, cells, strict=False) if _is_text(column)}
     return _Layout(
         encoding,
         delimiter,
-        delimiter != "," and _has_decimal_commas([cell.strip() for row in rows for cell in row]),
-        tuple(name or _unnamed(position, has_header) for position, name in enumerate(names)),
+        tuple(names),
+        frozenset(texts),
         has_header,
         n_blank,
         is_empty=is_complete and has_header and len(rows) == 1,
         block_bytes=max(_BLOCK_BYTES, 4 * max(map(len, sample.splitlines()))),
     )
+
+
+def _skip_blank(text: str) -> tuple[int, str, str]:
+    """Return the number of lines before the first row, the text after them, and the delimiter.
+
+    The delimiter is known if Excel wrote it in the first line, as in "sep=;". Otherwise it is
+    empty.
+    """
+    given = _DELIMITER_LINE.match(text)
+    n_lines, text = (1, text[given.end() :]) if given else (0, text)
+    blank = _BLANK_LINES.match(text)
+    if blank:
+        n_lines, text = n_lines + len(blank.group().splitlines()), text[blank.end() :]
+    return n_lines, text, given[1] if given else ""
 
 
 def _check_format(path: str, text: str) -> None:
@@ -244,11 +293,17 @@ def _encoding(sample: bytes) -> str:
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if sample.startswith(mark):
             return encoding
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8"
+    if len(sample) > 3 and b"\0" in sample[:4]:  # UTF-16 without a mark
+        even, odd = (sum(byte == 0 for byte in sample[start:200:2]) for start in (0, 1))
+        return "utf-16-le" if odd > even else "utf-16-be"
+    encoding = "utf-8"
+    while encoding in _NEXT_ENCODING:
+        try:
+            codecs.getincrementaldecoder(encoding)().decode(sample)
+            break
+        except UnicodeDecodeError:
+            encoding = _NEXT_ENCODING[encoding]
+    return encoding
 
 
 def _first_rows(text: str, delimiter: str, is_complete: bool) -> list[list[str]]:
@@ -285,20 +340,18 @@ def _is_number(cell: str, delimiter: str) -> bool:
 
 def _are_numbers(row: list[str], delimiter: str) -> bool:
     """Return whether all cells that are present in a row are numbers."""
-    present = [cell for cell in row if not cell or cell.strip() not in _MISSING]
+    present = [cell for cell in row if not cell or not is_missing_text(cell)]
     return bool(present) and all(_is_number(cell, delimiter) for cell in present)
 
 
+def _is_text(column: tuple[str, ...]) -> bool:
+    """Return whether one of the cells is neither empty nor a number."""
+    return not all(_is_number(cell, ",") for cell in column if cell.strip())
+
+
 def _unnamed(position: int, has_header: bool) -> str:
-    """Return a name for a column without one; the first one often contains row numbers."""
-    return "Unnamed: 0" if has_header and position == 0 else f"x{position}"
-
-
-def _has_decimal_commas(cells: list[str]) -> bool:
-    with_comma = [cell for cell in cells if _DECIMAL_COMMA.fullmatch(cell)]
-    # "5,126" may be a thousands separator. It is decided later, from the whole column.
-    certain = any(not _THOUSANDS.fullmatch(cell) for cell in with_comma)
-    return certain and not any(map(_DECIMAL_POINT.fullmatch, cells))
+    """Return a name for a column without one, the same as pandas in a file with a header."""
+    return f"Unnamed: {position}" if has_header else f"x{position}"
 
 
 # ---------------------------------------------------------------- causes of errors

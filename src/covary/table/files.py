@@ -38,7 +38,7 @@ _BINARY_SUFFIXES = {
 
 
 def read_file(
-    path: str, choose: Choose, levels: Set[str] = frozenset()
+    path: str, choose: Choose, levels: Set[str] = frozenset(), decimal: str = ""
 ) -> tuple[int, list[tuple[str, Column | str]]]:
     """Return the number of rows and the columns of a CSV, Parquet, Arrow or Feather file.
 
@@ -49,11 +49,14 @@ def read_file(
     path : the file
     choose : takes the names of all columns and returns the positions of those to read
     levels : the columns of which every text is a level
+    decimal : the decimal sign in other columns of text; empty if it is unknown
     """
     try:
-        n_rows, chosen = arrow_series(_read(path, _first_bytes(path), choose, levels))
+        table = _read(path, _first_bytes(path), choose, levels, bool(decimal))
+        n_rows, chosen = arrow_series(table)
+        del table
         return n_rows, [
-            (name, series_column(series, name, name in levels)) for name, series in chosen
+            (name, series_column(series, name, name in levels, decimal)) for name, series in chosen
         ]
     except errors.CovaryError:
         raise
@@ -92,7 +95,7 @@ def _no_such_file(path: str) -> errors.TableError:
         return errors.no_such_file(path, [])
 
 
-def _read(path: str, sample: bytes, choose: Choose, levels: Set[str]) -> pa.Table:
+def _read(path: str, sample: bytes, choose: Choose, levels: Set[str], all_texts: bool) -> pa.Table:
     if b"\0" in sample:
         if sample.startswith(b"PAR1"):
             return _read_parquet(path, choose)
@@ -109,7 +112,7 @@ def _read(path: str, sample: bytes, choose: Choose, levels: Set[str]) -> pa.Tabl
         raise errors.unreadable(
             path, f"it is not a {format_of_suffix} file: it is damaged, or its suffix is wrong"
         )
-    return read_delimited(path, lambda: _open(path, sample), choose, levels)
+    return read_delimited(path, lambda: _open(path, sample), choose, levels, all_texts)
 
 
 def _open(path: str, sample: bytes) -> Any:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from covary import errors
-from covary.array_types import Integers
-from covary.table.options import label_text
+from covary.array_types import Floats, Integers
 from covary.table.table import Column
 from covary.table.text_values import is_missing_text
+from covary.validation import label_text
 
 # The numbers of levels have 16 bits.
 MAX_LEVELS = 65_535
@@ -21,11 +21,23 @@ MIN_ROWS_PER_LEVEL = 2.0
 # Texts of more words than this, on average, are free text.
 MAX_WORDS = 5
 _SAMPLE_LABELS = 1000
-# Whole numbers that all differ are identifiers if the column has such a name.
+# Whole numbers that hardly repeat are identifiers if the column has such a name.
+_THINGS = (
+    "obs(ervation)?|case|record|sample|subject|patient|customer|user|client|order|account|row"
+    "|invoice|ticket|serial|member|employee|student|transaction"
+)
 _IDENTIFIER_NAME = re.compile(
-    r"(unnamed: ?\d+|index|level_\d+|row ?_?(id|names?|num(ber)?|nr|no)?|#|no\.?|nr\.?|uuid|guid"
-    r"|(obs(ervation)?|case|record|sample|subject|patient|customer|user|client|order)? ?_?id"
-    r"|.*[ _.-]id|(?-i:.*[a-z]I[dD])|)",
+    rf"(unnamed: ?\d+(\.\d+)*|index|level_\d+|row ?_?names?|row|#|no\.?|nr\.?|[ug]?uid|pk"
+    rf"|({_THINGS})? ?_?id|({_THINGS})[ _.-]?(num(ber)?|nr|no)\.?"
+    r"|.*[ _.-]id|id[ _.-].*|(?-i:.*[a-z]I[dD])|)",
+    re.IGNORECASE,
+)
+MIN_DISTINCT = 0.95
+# At least so many numbers in the order of the rows are row numbers, unless the name says that they
+# are times.
+MIN_ROW_NUMBERS = 20
+_TIME_NAME = re.compile(
+    r".*(time|date|year|quarter|month|week|day|hour|minute|second|step|period|round|epoch|age).*|t",
     re.IGNORECASE,
 )
 
@@ -52,7 +64,8 @@ def nominal_column(
     if used.size == 1 and present.size == codes.size:
         return errors.single_level_reason(labels[used[0]])
     if not declared and present.size < MIN_ROWS_PER_LEVEL * used.size:
-        return errors.identifier_reason(used.size, present.size, _is_free_text(labels))
+        is_free_text = _is_free_text([labels[at] for at in used[:_SAMPLE_LABELS].tolist()])
+        return errors.identifier_reason(used.size, present.size, is_free_text)
     if used.size > MAX_LEVELS:
         return errors.too_many_levels_reason(used.size, MAX_LEVELS)
     ordered = used[np.lexsort((first, -counts))]
@@ -89,20 +102,37 @@ def as_ordered(column: Column, order: Sequence[Any]) -> Column:
     values = np.full(column.values.size, np.nan)
     present = ~np.isnan(column.values)
     values[present] = moved[column.values[present].astype(np.int64)]
-    read_as = errors.missing_markers(markers) if markers else ""
+    read_as = errors.missing_markers([str(label) for label in markers]) if markers else ""
     return Column(column.name, values, "category", tuple(order), read_as=read_as)
 
 
-def is_identifier(column: Column) -> bool:
-    """Return whether a column numbers the rows: its name says so, and all values differ."""
-    if column.kind != "number" or not _IDENTIFIER_NAME.fullmatch(column.name.strip()):
+def identifier_reason(column: Column) -> str:
+    """Return why whole numbers only identify rows; an empty text if they may mean more.
+
+    They only identify rows if they are 0, 1, 2, ... or 1, 2, 3, ... in the order of the rows and
+    the name is not that of a time, or if they hardly repeat and have the name of an identifier.
+    """
+    name, values = column.name.strip(), column.values
+    if column.kind != "number" or values.size == 0:
+        return ""
+    if _are_row_numbers(values) and not _TIME_NAME.fullmatch(name):
+        return errors.row_number_reason()
+    if not _IDENTIFIER_NAME.fullmatch(name):
+        return ""
+    present = values[~np.isnan(values)]
+    n_distinct = np.unique(present).size
+    is_distinct = n_distinct >= min(MIN_DISTINCT * values.size, values.size - 1)
+    is_identifier = is_distinct and np.all(present == np.floor(present))
+    return errors.identifier_number_reason() if is_identifier else ""
+
+
+def _are_row_numbers(values: Floats) -> bool:
+    if values.size < MIN_ROW_NUMBERS or values[0] not in (0.0, 1.0):
         return False
-    values = column.values
-    if values.size == 0 or not np.all(values == np.floor(values)):  # False for missing cells
-        return False
-    return np.unique(values).size == values.size
+    return np.array_equal(values, values[0] + np.arange(values.size))
 
 
 def _is_free_text(labels: Sequence[Any]) -> bool:
-    sample = [str(label) for label in labels[:_SAMPLE_LABELS]]
+    """Return whether labels have many words on average."""
+    sample = [str(label) for label in labels]
     return sum(len(text.split()) for text in sample) > MAX_WORDS * len(sample)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from covary.options import Options, option
+from covary.validation import label_text
 
 
 @dataclass(frozen=True)
@@ -45,12 +44,6 @@ class TableOptions(Options):
 
 
 NO_OPTIONS = TableOptions()
-
-
-def label_text(label: Any) -> str:
-    """Return a label as text, in which it is compared: "1" for 1, 1.0 and "1"."""
-    is_whole = isinstance(label, (float, np.floating)) and float(label).is_integer()
-    return str(int(label) if is_whole else label)
 
 
 class Declared(NamedTuple):

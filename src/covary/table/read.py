@@ -13,9 +13,9 @@ from covary import errors
 from covary.array_types import AnyArray
 from covary.table.arrays import array_column
 from covary.table.calendar import CHOICES, source_of, with_calendar
-from covary.table.levels import as_nominal, as_ordered, is_identifier
+from covary.table.levels import as_nominal, as_ordered, identifier_reason
 from covary.table.options import NO_OPTIONS, Declared, TableOptions
-from covary.table.table import Column, Table
+from covary.table.table import Ambiguous, Column, Table
 
 MIN_ROWS = 3
 
@@ -85,8 +85,8 @@ def _without_unsearchable(table: Table, data: Any) -> Table:
         n_infinite = int(np.isinf(column.values).sum()) if may_be_infinite else 0
         if n_infinite:
             left_out.append((column.name, errors.infinite_reason(n_infinite)))
-        elif has_names and column.name not in nominal and is_identifier(column):
-            left_out.append((column.name, errors.row_number_reason()))
+        elif has_names and column.name not in nominal and (why := identifier_reason(column)):
+            left_out.append((column.name, why))
         else:
             kept.append(column)
     return replace(table, columns=tuple(kept), left_out=tuple(left_out))
@@ -167,6 +167,70 @@ def _load(data: Any, wanted: Sequence[Any] | None, options: TableOptions) -> Tab
         data = _to_array(data)
     if isinstance(data, np.ndarray):
         return _load_array(data, wanted, options)
+    n_rows, columns = _read(data, wanted, options)
+    sign = _decimal_sign(columns)
+    if sign:
+        columns = _with_decimal_sign(data, columns, options, sign)
+    return _build_table(n_rows, columns, options)
+
+
+def _decimal_sign(columns: Iterable[tuple[str, Column | str]]) -> str:
+    """Return the decimal sign that columns of text certainly have; empty if none or both."""
+    signs = {each.decimal for _, each in columns if isinstance(each, Column)} & {",", "."}
+    return signs.pop() if len(signs) == 1 else ""
+
+
+def _with_decimal_sign(
+    data: Any, columns: list[tuple[str, Column | str]], options: TableOptions, sign: str
+) -> list[tuple[str, Column | str]]:
+    """Return columns in which points and commas are read as in other columns."""
+    is_file = isinstance(data, (str, os.PathLike))
+    uncertain = [
+        name
+        for name, each in columns
+        if isinstance(each, Ambiguous)
+        or (isinstance(each, Column) and each.decimal == "?")
+        or (sign == "," and isinstance(each, Column) and _may_have_thousands(each, is_file))
+    ]
+    if not uncertain:
+        return columns
+    again = dict(_read(data, uncertain, options, sign)[1])
+    may_be_wrong = []
+    for at, (name, before) in enumerate(columns):
+        after = again.get(name, before)
+        if isinstance(before, Column) and isinstance(after, Column) and not before.read_as:
+            is_same = np.array_equal(after.values, before.values, equal_nan=True)
+            may_be_wrong += [name] if is_same and name in again and not is_file else []
+            after = before if is_same else after
+        columns[at] = name, after
+    if may_be_wrong:
+        errors.warn(errors.may_have_thousands(may_be_wrong))
+    return columns
+
+
+def _may_have_thousands(column: Column, is_file: bool) -> bool:
+    """Return whether numbers may have had points before thousands: 2.5 may have been 2.500.
+
+    In a file, 2 may have been 2.000.
+    """
+    if column.kind != "number" or column.read_as or column.origin:
+        return False
+    present = column.values[~np.isnan(column.values)]
+    if not present.size or np.abs(present).max() >= 1000.0:
+        return False
+    if not is_file and np.all(present == np.rint(present)):
+        return False
+    thousandths = present * 1000.0
+    return bool(np.all(np.abs(thousandths - np.rint(thousandths)) < 1e-6))
+
+
+def _read(
+    data: Any, wanted: Sequence[Any] | None, options: TableOptions, decimal: str = ""
+) -> tuple[int, list[tuple[str, Column | str]]]:
+    """Return the number of rows and the wanted columns, or why each cannot be used.
+
+    ``decimal`` is the decimal sign in other columns of text; empty if it is unknown.
+    """
     levels = {str(name) for name in (*(options.nominal or ()), *(options.ordered or ()))}
 
     def choose(names: Sequence[str]) -> Sequence[int]:
@@ -180,12 +244,12 @@ def _load(data: Any, wanted: Sequence[Any] | None, options: TableOptions) -> Tab
     if isinstance(data, (str, os.PathLike)):
         from covary.table.files import read_file
 
-        return _build_table(*read_file(os.fsdecode(data), choose, levels), options)
+        return read_file(os.fsdecode(data), choose, levels, decimal)
     from covary.table.frames import frame_series, series_column
 
     n_rows, chosen = frame_series(data, choose)
-    columns = ((name, series_column(each, name, name in levels)) for name, each in chosen)
-    return _build_table(n_rows, columns, options)
+    columns = [(name, series_column(each, name, name in levels, decimal)) for name, each in chosen]
+    return n_rows, columns
 
 
 def _load_array(array: AnyArray, wanted: Sequence[Any] | None, options: TableOptions) -> Table:
@@ -202,11 +266,19 @@ def _load_array(array: AnyArray, wanted: Sequence[Any] | None, options: TableOpt
         chosen = _positions(_sources(wanted, names), names, by_number=True)
     options = _by_name(options, names)
     levels = {*(options.nominal or ()), *(options.ordered or ())}
-    columns = (
-        (names[p], array_column(array[:, p], names[p], as_levels=names[p] in levels))
-        for p in chosen
-    )
-    return _build_table(n_rows, columns, options)
+
+    def columns(decimal: str = "") -> list[tuple[str, Column | str]]:
+        return [
+            (
+                names[p],
+                array_column(array[:, p], names[p], as_levels=names[p] in levels, decimal=decimal),
+            )
+            for p in chosen
+        ]
+
+    found = columns()
+    sign = _decimal_sign(found) if array.dtype.kind in "OU" else ""
+    return _build_table(n_rows, columns(sign) if sign else found, options)
 
 
 def _by_name(options: TableOptions, names: Sequence[str]) -> TableOptions:
@@ -261,6 +333,8 @@ def _build_table(
     nominal = {str(name) for name in options.nominal or ()}
     orders = {str(name): labels for name, labels in (options.ordered or {}).items()}
     for name, column in columns:
+        if isinstance(column, Column) and _is_empty(column):
+            column = "empty"
         if isinstance(column, Column) and (name in nominal or name in orders):
             column = as_nominal(column)
         if isinstance(column, Column) and name in orders:
@@ -270,6 +344,11 @@ def _build_table(
         else:
             left_out.append((name, column))
     return Table(tuple(usable), n_rows, tuple(left_out), options)
+
+
+def _is_empty(column: Column) -> bool:
+    values = column.values
+    return values.size > 0 and bool(np.isnan(values[0])) and bool(np.isnan(values).all())
 
 
 def _positions(

@@ -13,7 +13,12 @@ from covary.array_types import Floats
 from covary.table.options import NO_OPTIONS, TableOptions
 
 _LATEST = 2**63 - 1
+_PER_MICROSECOND = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
 _NANOSECONDS_PER_DAY = 86_400 * 10**9
+
+
+class Ambiguous(str):
+    """Why a column cannot be used, if the decimal sign of other columns may decide what it is."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,8 @@ class Column:
     zone : the time zone of a date, if it has one; the values are in UTC
     read_as : how text was converted, in words; empty if it was not
     part_of : the date column of which this is the hour, weekday or month; empty for other columns
+    decimal : the decimal sign of numbers that were text, "," or "."; "?" if it is uncertain, and
+        empty if there is none
     """
 
     name: str
@@ -43,6 +50,7 @@ class Column:
     zone: str = ""
     read_as: str = ""
     part_of: str = ""
+    decimal: str = ""
 
     def in_own_units(self, value: float) -> Any:
         """Return a value as the user knows it: number, boolean, date or label; None if missing."""
@@ -97,9 +105,11 @@ def _to_date(count: int, dtype: str, zone: str) -> Any:
     if dtype == "time":
         microseconds = count % _NANOSECONDS_PER_DAY // 1000
         return (datetime.min + timedelta(microseconds=microseconds)).time()
+    unit = np.datetime_data(dtype)[0]
+    if unit in _PER_MICROSECOND:  # rounded, because a float has fewer digits than an integer
+        per = _PER_MICROSECOND[unit]
+        count, dtype = (count + per // 2) // per, dtype.replace(unit, "us")
     date = np.int64(min(count, _LATEST)).view(dtype)
-    if np.datetime_data(dtype)[0] in ("ns", "ps", "fs", "as"):
-        date = date.astype(f"{np.dtype(dtype).kind}8[us]")
     python_date: Any = date.item()
     if isinstance(python_date, int):
         return date
@@ -107,9 +117,12 @@ def _to_date(count: int, dtype: str, zone: str) -> Any:
 
 
 def _in_zone(date: Any, zone: str) -> Any:
+    from datetime import datetime
     from zoneinfo import ZoneInfo
 
     try:
+        if zone[0] in "+-":  # an offset, such as "+02:00"
+            return date.astimezone(datetime.strptime(zone, "%z").tzinfo)
         return date.astimezone(ZoneInfo(zone))
     except (LookupError, ValueError, OverflowError):
         return date

@@ -17,6 +17,15 @@ _LONG_MONTHS = (
 )
 
 
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_LONG_WEEKDAYS = (
+    *("monday", "tuesday", "tues", "wednesday", "thursday", "thurs", "thur", "friday"),
+    *("saturday", "sunday"),
+)
+# The century of two-digit years. It is fixed, so that a table is read alike in every year.
+_FIRST_SHORT_YEAR = 1940
+
+
 def any_case(word: str) -> str:
     """Return a pattern for a word in upper and lower case.
 
@@ -34,16 +43,20 @@ _DAY = r"(?P<day>\d{1,2})"
 _QUARTER = r"[Qq](?P<quarter>[1-4])"
 _TIME = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})"
-    # The unit is microseconds, so decimals after the sixth must be 0.
-    r"(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,6})0*)?)?"
+    # The smallest unit is nanoseconds, so decimals after the ninth must be 0.
+    r"(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9})0*)?)?"
     r"(?: ?(?P<half>[AaPp])(?:[Mm]|\.[Mm]\.))?"
 )
 _ZONE = r"(?P<zone>Z|UTC|GMT|[+-](?:0\d|1[0-4])(?::?[0-5]\d)?)"
 _TIME_IF_ANY = rf"(?:(?:T|,? ){_TIME}(?: ?{_ZONE})?)?"
 
+_WEEKDAY_IF_ANY = rf"(?:(?:{'|'.join(map(any_case, (*_LONG_WEEKDAYS, *_WEEKDAYS)))})[.]?,? )?"
+
 _PART_OF_GROUP = {"short_year": "year", "month_name": "month", "quarter": "month"}
 _PARTS_OF_TIME = ("hour", "minute", "second", "fraction", "zone")
 _ABSENT = -10_000
+# Days that 64 bits can count in nanoseconds.
+_FIRST_DAY_IN_NS, _LAST_DAY_IN_NS = np.datetime64("1677-12-31"), np.datetime64("2262-01-01")
 
 
 class DatesRead(NamedTuple):
@@ -55,12 +68,14 @@ class DatesRead(NamedTuple):
     is_date : whether the text is a date in this format
     what : the format in words
     example : the position of a text that shows the format
+    zone : the time zone of all texts; the values are in UTC. Empty if they have none
     """
 
     values: AnyArray
     is_date: Booleans
     what: str
     example: int
+    zone: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,11 +111,13 @@ class DateFormat:
         what, note, example = self._decide_order(parts)
         moments, is_valid = _moments(parts)
         is_date[rows] = is_valid & _are_consistent(parts)
+        zone = _common_zone(parts, is_date[rows])
         if self.pattern == _YEAR_AND_MONTH and np.all((parts["year"] + 1) % 100 == parts["month"]):
             is_date[:] = False  # "2010-11" may be a season from one year to the next
         values = np.full(is_date.size, "NaT", moments.dtype)
         values[rows] = moments
-        return DatesRead(values, is_date, what + _time_in_words(parts) + note, int(rows[example]))
+        what += _time_in_words(parts, zone) + note
+        return DatesRead(values, is_date, what, int(rows[example]), zone)
 
     def _decide_order(self, parts: dict[str, Integers]) -> tuple[str, str, int]:
         """Add "day" and "month" to the parts; return the format, a note and an example's row."""
@@ -112,13 +129,18 @@ class DateFormat:
             day_first = n_left > n_right if n_left or n_right else "/" not in what
             parts["day"], parts["month"] = (left, right) if day_first else (right, left)
             what = what.format(*(("day", "month") if day_first else ("month", "day")))
-            note = "" if n_left or n_right else " (assumed: no day is above 12)"
+            note = "" if n_left or n_right else "no day is above 12"
             example = int(np.argmax(parts["day"] > 12))
-        if _SHORT_YEAR in self.pattern and what.startswith("dates as day") and not note:
+        if _SHORT_YEAR in self.pattern:
             last = parts["year"] % 100
-            if np.all((last >= 1) & (last <= 31)):
-                note = " (assumed: the year is not first)"
-        return what, note, example
+            may_be_days = bool(np.all((last >= 1) & (last <= 31)))
+            if what.startswith("dates as day") and not note and may_be_days:
+                note = "the year is not first"
+            elif what.startswith("months") and may_be_days:
+                note = "no cell has a day"
+            years = f"years are {_FIRST_SHORT_YEAR} to {_FIRST_SHORT_YEAR + 99}"
+            note += f"; {years}" if note else years
+        return what, f" (assumed: {note})" if note else "", example
 
 
 def _integers(texts: Any, group: str) -> Integers:
@@ -132,14 +154,14 @@ def _integers(texts: Any, group: str) -> Integers:
 def _integer(text: str, group: str) -> int:
     if not text:
         return _ABSENT
-    if group == "short_year":  # as POSIX defines it
-        return int(text) + (2000 if int(text) < 69 else 1900)
+    if group == "short_year":
+        return (int(text) - _FIRST_SHORT_YEAR) % 100 + _FIRST_SHORT_YEAR
     if group == "month_name":
         return _MONTHS.index(text[:3].lower()) + 1
     if group == "quarter":
         return 3 * int(text) - 2
     if group == "fraction":
-        return int(text.ljust(6, "0"))
+        return int(text.ljust(9, "0"))
     if group == "half":
         return 0 if text in "Aa" else 12
     if group == "zone":
@@ -158,10 +180,24 @@ def _are_consistent(parts: dict[str, Integers]) -> Booleans:
     return is_consistent
 
 
-def _time_in_words(parts: dict[str, Integers]) -> str:
+def _common_zone(parts: dict[str, Integers], is_date: Booleans) -> str:
+    """Return the time zone of the dates: their offset, UTC if it differs; empty if none."""
+    offsets = np.unique(parts["zone"][is_date]) if "zone" in parts else np.array([_ABSENT])
+    if not offsets.size or offsets[-1] == _ABSENT:
+        return ""
+    if offsets.size > 1 or offsets[0] == 0:
+        return "UTC"
+    hours, minutes = divmod(abs(int(offsets[0])), 60)
+    return f"{'-' if offsets[0] < 0 else '+'}{hours:02}:{minutes:02}"
+
+
+def _time_in_words(parts: dict[str, Integers], zone: str) -> str:
     if "year" not in parts or "hour" not in parts or parts["hour"].max() == _ABSENT:
         return ""
-    return " with time" if parts["zone"].max() == _ABSENT else " with time, converted to UTC"
+    if zone != "UTC":
+        return f" with time, time zone {zone}" if zone else " with time"
+    given = parts["zone"][parts["zone"] != _ABSENT]
+    return " with time, converted to UTC" if given.any() else " with time, time zone UTC"
 
 
 def _moments(parts: dict[str, Integers]) -> tuple[AnyArray, Booleans]:
@@ -170,12 +206,29 @@ def _moments(parts: dict[str, Integers]) -> tuple[AnyArray, Booleans]:
     if "year" not in parts:
         assert time is not None
         return time, is_valid
+    if "week" in parts:
+        return _mondays(parts["year"], parts["week"])
     month, day = parts["month"], parts.get("day", np.int64(1))
     is_valid = is_valid & (month >= 1) & (month <= 12)
     months = ((parts["year"] - 1970) * 12 + np.clip(month, 1, 12) - 1).astype("M8[M]")
     days = months.astype("M8[D]") + (day - 1)
     is_valid = is_valid & (days.astype("M8[M]") == months)
-    return (days if time is None else days + time), is_valid
+    if time is None:
+        return days, is_valid
+    if time.dtype == "m8[ns]":
+        is_valid = is_valid & (days > _FIRST_DAY_IN_NS) & (days < _LAST_DAY_IN_NS)
+    return days + time, is_valid
+
+
+def _mondays(year: Integers, week: Integers) -> tuple[AnyArray, Booleans]:
+    """Return the first days of ISO weeks, and whether each week exists."""
+
+    def first(year: Integers) -> AnyArray:
+        fourth = (year - 1970).astype("M8[Y]").astype("M8[D]") + 3  # 4 January is in week 1
+        return np.asarray(fourth - (fourth.astype(np.int64) + 3) % 7)
+
+    days = first(year) + 7 * (week - 1)
+    return days, (week >= 1) & (days < first(year + 1))
 
 
 def _times(parts: dict[str, Integers]) -> tuple[AnyArray | None, Booleans]:
@@ -195,7 +248,9 @@ def _times(parts: dict[str, Integers]) -> tuple[AnyArray | None, Booleans]:
     seconds = hour * 3600 + (minute - zone) * 60 + second
     if not fraction.any():
         return seconds.astype("m8[s]"), is_valid
-    return (seconds * 1_000_000 + fraction).astype("m8[us]"), is_valid
+    if not (fraction % 1000).any():
+        return (seconds * 1_000_000 + fraction // 1000).astype("m8[us]"), is_valid
+    return (seconds * 1_000_000_000 + fraction).astype("m8[ns]"), is_valid
 
 
 # ---------------------------------------------------------------- formats
@@ -217,16 +272,19 @@ def _formats() -> Iterator[DateFormat]:
     padded = rf"(?P<left>\d{{2}})[.](?P<right>\d{{2}})[.]{_SHORT_YEAR}"
     yield DateFormat("dates as {}.{}.year", padded + _TIME_IF_ANY)
     for sign in (" ", "-", "/", ""):
-        date = f"{sign}".join([_DAY, _MONTH_NAME, ""])
+        date = _WEEKDAY_IF_ANY + f"{sign}".join([_DAY, _MONTH_NAME, ""])
         yield DateFormat("dates as day, name of month, year", date + _YEAR + _TIME_IF_ANY)
         if sign:
             yield DateFormat(
                 "dates as day, name of month, year", date + _SHORT_YEAR + _TIME_IF_ANY
             )
-    month_first = rf"{_MONTH_NAME}[.]? {_DAY},? {_YEAR}"
+    month_first = rf"{_WEEKDAY_IF_ANY}{_MONTH_NAME}[.]? {_DAY},? {_YEAR}"
     yield DateFormat("dates as name of month, day, year", month_first + _TIME_IF_ANY)
     yield DateFormat("months as name and year", rf"{_MONTH_NAME}(?:[.]?,? |-){_YEAR}")
+    yield DateFormat("months as name and year", rf"{_MONTH_NAME}-{_SHORT_YEAR}")
     yield DateFormat("months as year-month", _YEAR_AND_MONTH)
+    yield DateFormat("months as month/year", rf"(?P<month>\d{{1,2}})/{_YEAR}")
+    yield DateFormat("weeks, as their first days", rf"{_YEAR}-?W(?P<week>\d{{2}})")
     yield DateFormat("quarters, as their first days", f"{_YEAR}[ -]?{_QUARTER}")
     yield DateFormat("quarters, as their first days", f"{_QUARTER}[ -]?{_YEAR}")
     yield DateFormat("times of day", _TIME)

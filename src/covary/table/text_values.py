@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from covary import errors
 from covary.array_types import AnyArray, Booleans, Floats
+from covary.table.table import Ambiguous
 from covary.table.text_dates import DATE_FORMATS, DateFormat, any_case
 
 _MISSING = frozenset(
@@ -28,7 +30,10 @@ _MISSING = frozenset(
 _BOOLEANS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off"))
 # Characters that look like another one and have the same meaning.
 _SAME_CHARACTERS = {"\u2212": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"}
-_SYMBOL = re.compile("[%$£¥¢\u20a0-\u20c0]")
+_CURRENCIES = "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|KRW"
+_SYMBOL = re.compile(rf"[%$£¥¢\u20a0-\u20c0]|\b(?:{_CURRENCIES})\b")
+_UNIT = re.compile(r"[+-]?\d[\d.,]* ?([^\W\d_]{1,8}[²³]?)")
+_SHORT_DATE = re.compile(r"\d{2}-\d{2}-\d{2}")
 _DIGIT_OR_INFINITE = re.compile(r"[0-9]|^[+\-\u2212]?inf(inity)?$", re.IGNORECASE)
 # Thousands separator and decimal sign, in the order of preference.
 _SEPARATORS = (
@@ -52,11 +57,25 @@ class Converted(NamedTuple):
         times of day; NaN or NaT if missing
     kind : "number", "boolean" or "date"
     what : the format in words
+    zone : the time zone of dates; the values are in UTC. Empty if they have none
+    decimal : the decimal sign of numbers, "," or "."; "?" if a separator may also be the other
+        one, and empty if there is no separator
     """
 
     values: AnyArray
     kind: str
     what: str
+    zone: str = ""
+    decimal: str = ""
+
+
+# As a list, for Arrow.
+MISSING_TEXTS = sorted(_MISSING)
+
+
+def point_decimals(column: Any) -> str:
+    """Return the decimal sign of plain numbers in an Arrow array: "." or "?" (see `Converted`)."""
+    return _NumberFormat("", ".").certain_decimal(column)
 
 
 def is_missing_text(text: str) -> bool:
@@ -64,27 +83,59 @@ def is_missing_text(text: str) -> bool:
     return text.strip() in _MISSING
 
 
-def convert_texts(texts: Sequence[str]) -> Converted | None:
+def convert_texts(texts: Sequence[str], decimal: str = "") -> Converted | str | None:
     """Return the values of distinct texts, or None if they are text or all missing.
 
     All texts must have the same format. If several formats are possible, the result says which
-    one is assumed, or it is None if the assumption is not safe.
+    one is assumed. If no assumption is safe, the result is a reason in words.
 
-    >>> convert_texts(["5,126", "NA"])
+    Parameters
+    ----------
+    decimal : the decimal sign in other columns of the table; empty if it is unknown
+
+    >>> convert_texts(["5,126", ""])
     Converted(values=array([5126., nan]), kind='number',
-              what='numbers with a thousands separator, such as "5,126"')
+              what='numbers with a thousands separator (assumed), such as "5,126"',
+              zone='', decimal='?')
     """
     stripped = map(str.strip, texts)
     first = list(islice((text for text in stripped if text not in _MISSING), _FIRST_TEXTS))
     if not first or not _may_convert(first):
         return None
     present = [text for text in map(str.strip, texts) if text not in _MISSING]
-    converted = _booleans(present) or _numbers(present, first) or _dates(present, first)
-    if converted is None or len(present) == len(texts):
+    converted = _booleans(present) or _numbers(present, first, decimal) or _dates(present, first)
+    if not isinstance(converted, Converted):
+        return converted or _doubt(present, first)
+    what, such_as, example = converted.what.partition(", such as ")
+    converted = converted._replace(what=what + missing_note(texts) + such_as + example)
+    if len(present) == len(texts):
         return converted
     values = np.full(len(texts), "NaT" if converted.kind == "date" else np.nan, converted[0].dtype)
     values[[not is_missing_text(text) for text in texts]] = converted.values
     return converted._replace(values=values)
+
+
+def missing_note(texts: Sequence[str]) -> str:
+    """Return which of the texts are treated as missing; empty if none is, or only empty ones."""
+    markers = dict.fromkeys(
+        text.strip() for text in texts if is_missing_text(text) and text.strip()
+    )
+    return f"; {errors.missing_markers(markers)}" if markers else ""
+
+
+def _doubt(present: list[str], first: list[str]) -> str | None:
+    """Return why texts with numbers are not numbers or dates; None if they are only text."""
+    if all(map(_SHORT_DATE.fullmatch, first)) and all(map(_SHORT_DATE.fullmatch, present)):
+        return errors.short_dates_reason()
+    units = {_unit(text) for text in first}
+    if len(units) == 1 and None not in units and {_unit(text) for text in present} == units:
+        return errors.unit_reason(str(units.pop()))
+    return None
+
+
+def _unit(text: str) -> str | None:
+    match = _UNIT.fullmatch(text)
+    return None if match is None else match[1]
 
 
 def numbers_but(texts: Sequence[str]) -> str | None:
@@ -146,7 +197,10 @@ def _such_as(text: str) -> str:
 
 def _booleans(present: list[str]) -> Converted | None:
     pair = next((each for each in _BOOLEANS if present[0].lower() in each), None)
-    if pair is None or {text.lower() for text in present} != set(pair):
+    if pair is None:
+        return None
+    words = {text.lower() for text in present}
+    if words != set(pair) and not ("true" in pair and words < set(pair)):
         return None
     what = "/".join(pair) + ("" if "true" in pair else " as true/false")
     return Converted(
@@ -159,9 +213,9 @@ def _dates(present: list[str], first: list[str]) -> Converted | None:
     possible = [each for each in DATE_FORMATS if each.read(column).is_date.all()]
     column = _arrow_texts(present) if possible else None
     for each in possible:
-        values, is_date, what, example = each.read(column)
+        values, is_date, what, example, zone = each.read(column)
         if is_date.all():
-            return Converted(values, "date", what + _such_as(present[example]))
+            return Converted(values, "date", what + _such_as(present[example]), zone)
     return None
 
 
@@ -195,7 +249,7 @@ class _NumberFormat:
         decimals = r"(?:[.]\d*)?" if self.decimal == "." else r"(?:,\d+)?"
         number = rf"(?:(?:{integer}{decimals}|[{self.decimal}]\d+){exponent})"
         # Numbers in parentheses are negative, as in accounts.
-        sign, symbol = "[+-]", f"[{self.symbol}]"
+        sign, symbol = "[+-]", f"(?:{re.escape(self.symbol)})"
         if not self.symbol:
             return rf"^(?:{sign}?(?:{number}|{_INFINITE})|\({number}\))$"
         if self.is_prefix:
@@ -207,49 +261,58 @@ class _NumberFormat:
         """Return for each text of an Arrow array whether it has this format."""
         return _search(column, self.pattern)
 
-    def is_doubtful(self, column: Any) -> bool:
-        """Return whether texts that all have this format may well mean something else."""
+    def is_text(self, column: Any) -> bool:
+        """Return whether texts that all have this format are codes, labels or addresses."""
         if not self.symbol and _search(column, r"^(?:\d+|\(\d+\))$").all():
             # Codes such as "00123", and labels such as "(1)".
             return _occurs(column, r"^\(?0\d") or bool(_search(column, r"^\(").all())
         if not self.symbol and _search(column, r"^\+[\d ]{7,}$").all():
             return True  # telephone numbers
-        if (self.thousands, self.decimal) == ("", "."):
-            # "$1.234" is 1234 in many countries, and prices rarely have three decimals.
-            is_currency = self.symbol not in ("", "%")
-            return is_currency and _occurs(column, "[.]") and self._fits(".", ",", column)
-        if (self.thousands, self.decimal) == (",", "."):
-            if _occurs(column, "[.]"):
-                return self._fits(".", ",", column)
-            # A column of "1,234" has thousands, unless it has a sign of a decimal comma: numbers
-            # such as "1234", or a symbol after the number.
-            is_suffix = self.symbol != "" and not self.is_prefix
-            return self._fits("", ",", column) and (is_suffix or _occurs(column, r"\d{4}"))
         return self.thousands == "." and bool(_search(column, _IP_ADDRESS).all())
 
-    def _fits(self, thousands: str, decimal: str, column: Any) -> bool:
-        return bool(replace(self, thousands=thousands, decimal=decimal).matches(column).all())
+    def certain_decimal(self, column: Any) -> str:
+        """Return the decimal sign of texts that all have this format.
+
+        The result is "?" if they also have a format with the other decimal sign, and empty if
+        they have neither comma nor point.
+        """
+        if not _occurs(column, "[,.]"):
+            return ""
+        others = (
+            replace(self, thousands=t, decimal=d) for t, d in _SEPARATORS if d != self.decimal
+        )
+        return "?" if any(each.matches(column).all() for each in others) else self.decimal
+
+    def is_doubtful(self, column: Any) -> bool:
+        """Return whether texts with an uncertain decimal sign may well mean something else."""
+        if self.thousands == "":
+            # "$1.234" is 1234 in many countries, and prices rarely have three decimals.
+            return self.symbol not in ("", "%")
+        if _occurs(column, "[.]"):
+            return True
+        # A column of "1,234" has thousands, unless it has a sign of a decimal comma: numbers such
+        # as "1234", or a symbol after the number.
+        is_suffix = self.symbol != "" and not self.is_prefix
+        return is_suffix or _occurs(column, r"\d{4}")
 
     def values(self, column: Any) -> Floats | None:
         """Return the numbers, or None if a large one cannot be represented exactly."""
         import pyarrow.compute as pc
 
         negative = _search(column, r"\(")
-        column = pc.replace_substring_regex(
-            column, pattern=f"[{self.symbol}{self.thousands} ()]", replacement=""
-        )
+        other = f"[{self.thousands} ()]" + (f"|{re.escape(self.symbol)}" if self.symbol else "")
+        column = pc.replace_substring_regex(column, pattern=other, replacement="")
         if self.decimal != ".":
             column = pc.replace_substring(column, pattern=self.decimal, replacement=".")
-        texts = column.to_pylist()
-        values = np.fromiter(map(float, texts), np.float64, len(texts))
+        values = np.array(column.cast("double"))
         for row in np.flatnonzero(np.abs(values) >= _LARGEST_EXACT):
-            if not _is_exact(texts[row].lower(), float(values[row])):
+            if not _is_exact(column[row].as_py().lower(), float(values[row])):
                 return None
         values[negative] *= -1
         return values
 
-    def in_words(self, column: Any) -> tuple[str, int]:
-        """Return the format in words, and the position of a text that shows it."""
+    def in_words(self, column: Any, note: str = "") -> tuple[str, int | None]:
+        """Return the format in words, and the position of a text that shows it, if needed."""
         nouns = {"": "numbers", "%": "percentages"}
         what = nouns.get(self.symbol, f"amounts in {self.symbol}")
         has_comma = self.decimal == "," and _occurs(column, ",")
@@ -262,10 +325,14 @@ class _NumberFormat:
         if self.thousands:
             is_example = _search(column, f"[{self.thousands}]")
         elif has_comma:  # a text whose comma is not a thousands separator
-            is_example = ~replace(self, thousands=",", decimal=".").matches(column)
+            has_comma_here = _search(column, ",")
+            is_certain = ~replace(self, thousands=",", decimal=".").matches(column)
+            is_example = has_comma_here & is_certain if is_certain.any() else has_comma_here
+        elif not self.symbol and not is_negative.any():
+            return what, None
         else:
             is_example = is_negative
-        return what, int(np.argmax(is_example))
+        return what + note, int(np.argmax(is_example))
 
 
 def _is_exact(text: str, value: float) -> bool:
@@ -287,26 +354,40 @@ def _occurs(column: Any, pattern: str) -> bool:
     return bool(_search(column, pattern).any())
 
 
-def _number_formats(sample: list[str]) -> Iterator[_NumberFormat]:
-    """Return the formats that the texts may have, with the most frequent symbol in them."""
+def _number_formats(sample: list[str], decimal: str = "") -> Iterator[_NumberFormat]:
+    """Return the formats that the texts may have, with the most frequent symbol in them.
+
+    Formats with the given decimal sign come first.
+    """
     symbols = Counter(_SYMBOL.findall(" ".join(sample))).most_common(1)
-    for thousands, decimal in _SEPARATORS:
-        yield _NumberFormat(thousands, decimal)
+    for thousands, sign in sorted(_SEPARATORS, key=lambda each: decimal not in ("", each[1])):
+        yield _NumberFormat(thousands, sign)
         for symbol, _ in symbols:
-            yield _NumberFormat(thousands, decimal, symbol)
+            yield _NumberFormat(thousands, sign, symbol)
             if symbol != "%":
-                yield _NumberFormat(thousands, decimal, symbol, is_prefix=True)
+                yield _NumberFormat(thousands, sign, symbol, is_prefix=True)
 
 
-def _numbers(present: list[str], first: list[str]) -> Converted | None:
+def _numbers(present: list[str], first: list[str], decimal: str) -> Converted | str | None:
     column = _arrow_texts(first)
-    possible = [each for each in _number_formats(first) if each.matches(column).all()]
+    possible = [each for each in _number_formats(first, decimal) if each.matches(column).all()]
     column = _arrow_texts(present) if possible else None
     form = next((each for each in possible if each.matches(column).all()), None)
-    if form is None or form.is_doubtful(column):
+    if form is None or form.is_text(column):
         return None
+    found, note = form.certain_decimal(column), ""
+    if found == "?":
+        is_plain = form == _NumberFormat("", ".")
+        if form.decimal == decimal:
+            note = "" if is_plain else " (as in other columns)"
+        elif form.is_doubtful(column):
+            doubtful = present[int(np.argmax(_search(column, "[,.]")))]
+            return Ambiguous(errors.separator_reason(doubtful))
+        else:
+            note = " (assumed)"
     values = form.values(column)
     if values is None:
-        return None
-    what, example = form.in_words(column)
-    return Converted(values, "number", what + _such_as(present[example]))
+        return errors.lost_digits_reason()
+    what, example = form.in_words(column, note)
+    such_as = "" if example is None else _such_as(present[example])
+    return Converted(values, "number", what + such_as, decimal=found)
