@@ -7,6 +7,7 @@ import math
 
 import example_tables
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -752,7 +753,7 @@ def conditional_evidence(columns, n_tested, n_reference):
 def test_conditional_evidence_is_the_naive_one(roles, n_rows, missing):
     target, tested, known = ROLES[roles]
     columns = chosen_columns(n_rows, (target, *tested, *known), missing)
-    found, naive_evidence = conditional_evidence(columns, len(tested), n_reference=4)
+    found, naive_evidence = conditional_evidence(columns, len(tested), n_reference=6)
     assert found == pytest.approx(naive_evidence(), rel=1e-5, abs=1e-5)
     assert any(found) or n_rows < 12 * len(known) or missing
 
@@ -780,9 +781,8 @@ def test_rows_exchange_only_with_rows_of_the_same_levels():
 def test_cells_of_similar_rows_are_the_naive_ones(columns):
     cells = exchange_cells(prepared_columns(columns), 0, range(1, len(columns))).tolist()
     column, *others = columns
-    others = [each for each in others if naive_chance.varies(each)]
-    rows = naive_conditional.complete_rows(column, [], others)
-    target, *known = (type(each)(each[row] for row in rows) for each in (column, *others))
+    _, others = naive_conditional.by_content(column, [], others)
+    rows, (target, *known) = naive_conditional.complete_rows([column, *others])
     expected = [[row] for row in range(len(column)) if row not in rows]
     if len(rows) < naive_conditional.least_rows(others) or not naive_chance.varies(target):
         expected += [[row] for row in rows]
@@ -862,6 +862,35 @@ def test_column_order_does_not_change_a_single_bit(columns, random, max_given):
     target = f"x{order.index(0)}"
     assert measure.score(other, target=target) == measure.score(one, target="x0")
     assert measure.evidence(other, target=target) == measure.evidence(one, target="x0")
+
+
+@pytest.mark.parametrize("kind", ["levels tested", "levels given", "target", "half"])
+def test_conditional_evidence_does_not_depend_on_the_order_of_rows_or_levels(kind):
+    """Also if levels are equally frequent, so that the reader numbers them by their rows."""
+    rng = np.random.default_rng(5)
+    n = 360
+    levels = np.repeat([f"level {i}" for i in range(18)], n // 18)
+    x, z = rng.normal(size=n), rng.integers(0, 4, n)
+    half = np.where(rng.permutation(n) % 2 == 0, "no", "yes")
+    y = x + (half == "yes") + z + rng.normal(size=n)
+    table = pd.DataFrame({"levels": levels, "x": x, "y": y, "z": z, "half": half})
+    tested, target, known = {
+        "levels tested": ("levels", "y", ["z"]),
+        "levels given": ("x", "y", ["levels", "z"]),
+        "target": ("x", "levels", ["z"]),
+        "half": ("x", "y", ["half"]),
+    }[kind]
+
+    def evidence(frame):
+        return covary.evidence(frame, [tested], target=target, given=known)
+
+    expected = evidence(table)
+    names = {f"level {i}": f"{chr(65 + at)}" for at, i in enumerate(rng.permutation(18))}
+    renamed_levels = table.assign(levels=table["levels"].map(names))
+    other_half = table.assign(half=table["half"].map({"no": "z", "yes": "a"}))
+    for changed_table in (table[::-1], table.sample(frac=1, random_state=1), other_half):
+        assert evidence(changed_table) == expected
+    assert evidence(renamed_levels.sample(frac=1, random_state=2)) == expected
 
 
 @settings(max_examples=60)

@@ -4,11 +4,11 @@ They take the place of rank correlations. Sums over levels are sorted first, so 
 the levels does not matter.
 
 The statistic of Kruskal and Wallis and Pearson's chi-square are sums over all pairs of rows of
-A_ab B_ab. For levels with c_i of the n rows, A is the sum over levels of v v' / c_i, where v is the
-indicator of the level minus its mean. For ranks, it is x x' (n - 1) / sum x^2, where x is the rank
-minus the mean. Row sums are 0, so mean and variance over all permutations of one column follow
-from three numbers of each matrix (Kazi-Aoual, Hitier, Sabatier and Lebreton 1995): the trace of
-A, the trace of A^2, and the sum of the squares of its diagonal.
+A_ab B_ab. For levels with c_i of the n rows, A is the sum over levels of v v' / c_i, where v is
+the indicator of the level minus its mean. For ranks, it is x x' (n - 1) / sum x^2, where x is the
+rank minus the mean. Row sums are 0. So mean and variance over all permutations of one column
+follow from three numbers of each matrix (Kazi-Aoual, Hitier, Sabatier and Lebreton 1995): the
+trace of A, the trace of A^2, and the sum of the squares of its diagonal.
 """
 
 from __future__ import annotations
