@@ -319,8 +319,12 @@ def groups_of_levels(column, size, is_finest):
     kept = len(counts)
     most = min(2 * size, MOST_LEVELS_OF_SEVERAL) if size <= LARGEST_ON_SEVERAL else 2 * size
     if len(counts) > most and not is_finest:
-        boundaries = sorted(set(n_more_frequent.values()))
-        kept = min(boundaries, key=lambda boundary: abs(boundary - (size - 1)))
+        first, *larger = sorted(set(n_more_frequent.values()) - {0} | {len(counts)})
+        if 2 * first * ROWS_PER_CELL > sum(counts.values()):
+            first, larger = 0, [first, *larger]
+        if size <= LARGEST_ON_SEVERAL:
+            larger = [number for number in larger if number < MOST_LEVELS_OF_SEVERAL]
+        kept = min([first, *larger], key=lambda number: abs(number - (size - 1)))
 
     def bin_of(x):
         return x if n_more_frequent[x] < kept else "others"

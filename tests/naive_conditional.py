@@ -7,6 +7,7 @@ levels, and NaN is a missing cell. Random numbers are arguments.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
@@ -457,19 +458,60 @@ class Test(NamedTuple):
         ]
 
 
-def complete_rows(target, columns, given):
-    """Return the rows in which no column is missing, sorted by given columns first."""
-    every = [target, *columns, *given]
-    rows = [r for r in range(len(target)) if not any(is_missing(each[r]) for each in every)]
-    return sorted(rows, key=lambda row: [each[row] for each in reversed(every)])
+def complete_rows(every):
+    """Return the rows in which no column is missing, and their columns, both sorted.
+
+    They are sorted by the last column first. Levels are numbered before.
+    """
+    n_rows = len(every[0])
+    rows = [row for row in range(n_rows) if not any(is_missing(each[row]) for each in every)]
+    every = numbered([type(each)(each[row] for row in rows) for each in every])
+    order = sorted(range(len(rows)), key=lambda at: [each[at] for each in reversed(every)])
+    return [rows[at] for at in order], [type(each)(each[at] for at in order) for each in every]
 
 
-def oriented(column):
-    """Return a column; of two values that are not equally frequent, the rarer one is larger."""
-    present = [x for x in column if not is_missing(x)]
-    if len(set(present)) == 2 and 2 * present.count(min(present)) < len(present):
-        return type(column)(-x for x in column)
-    return column
+def has_no_order(column):
+    return is_nominal(column) or len(set(column)) <= 2
+
+
+def numbered(every):
+    """Return columns whose levels, or two values, are numbered by frequency and by a hash.
+
+    The hash of a level is that of sums over its rows: of the places of all other columns, and of
+    their squares. A column without an order has the number of equal values in the place of places.
+    """
+    contents = []
+    for column in every:
+        counts = Counter(column)
+        if has_no_order(column):
+            contents.append([counts[x] for x in column])
+        else:
+            contents.append(naive_chance.places(column))
+    result = []
+    for at, column in enumerate(every):
+        if not has_no_order(column):
+            result.append(column)
+            continue
+        counts = Counter(column)
+        keys = {}
+        for level in counts:
+            key = 0
+            for other in contents[:at] + contents[at + 1 :]:
+                for power in (1, 2):
+                    total = sum(y**power for x, y in zip(column, other, strict=True) if x == level)
+                    key = splitmix64(key ^ (total % 2**64))
+            keys[level] = (-counts[level], key)
+        order = sorted(counts, key=lambda level: keys[level])
+        result.append(type(column)(float(order.index(x)) for x in column))
+    return result
+
+
+def splitmix64(number):
+    """Return the first output of the generator of Steele, Lea and Flood (2014)."""
+    number = (number + 0x9E3779B97F4A7C15) % 2**64
+    number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    number = (number ^ (number >> 27)) * 0x94D049BB133111EB % 2**64
+    return number ^ (number >> 31)
 
 
 def by_content(target, columns, given):
@@ -491,24 +533,15 @@ def least_rows(given):
 def prepare_test(target, columns, given):
     """Return the test, or None if there is nothing to test."""
     columns, given = by_content(target, columns, given)
-    target, columns, given = (
-        oriented(target),
-        [oriented(each) for each in columns],
-        [oriented(each) for each in given],
-    )
-    rows = complete_rows(target, columns, given)
-
-    def of_rows(column):
-        return type(column)(column[row] for row in rows)
-
-    tested = [of_rows(each) for each in columns if naive_chance.varies(of_rows(each))]
-    if len(rows) < least_rows(given) or not tested or not naive_chance.varies(of_rows(target)):
+    rows, (target, *others) = complete_rows([target, *columns, *given])
+    columns, given = others[: len(columns)], others[len(columns) :]
+    tested = [each for each in columns if naive_chance.varies(each)]
+    if len(rows) < least_rows(given) or not tested or not naive_chance.varies(target):
         return None
-    conditions = [of_rows(each) for each in given]
-    conditions = [each for each in conditions if naive_chance.varies(each)]
+    conditions = [each for each in given if naive_chance.varies(each)]
     ordered = [each for each in tested if not is_nominal(each)]
     nominal = [each for each in tested if is_nominal(each)]
-    of_target = indicators(of_rows(target), MOST_INDICATORS)
+    of_target = indicators(target, MOST_INDICATORS)
     of_nominal = [some for each in nominal for some in indicators(each, MOST_INDICATORS)]
     adjusted = adjust([*of_target, *ordered, *of_nominal], conditions)
 

@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import combinations, product
 from typing import NamedTuple
 
+import numpy as np
 from scipy.stats import norm
 
 import naive_chance
@@ -245,7 +246,7 @@ def kruskal_wallis(levels, values):
     """
     x, n = centred(values), len(values)
     square = math.fsum(a * a for a in x)
-    if square < 1e-9:
+    if square < 1e-9 or n < 4:
         return NOT_AVAILABLE
     counts = level_counts(levels)
     sums = {
@@ -253,21 +254,21 @@ def kruskal_wallis(levels, values):
     }
     statistic = (n - 1) / square * math.fsum(sums[each] ** 2 / counts[each] for each in counts)
     freedom = math.fsum(1 - count / n for count in counts.values())
-    variance = max(variance_of_groups(x, list(counts.values())), 0.1 * freedom)
-    return Standard((statistic - freedom) / math.sqrt(variance), math.sqrt(8 / freedom))
+    return standardised(statistic, freedom, variance_of_groups(x, list(counts.values())))
+
+
+def standardised(statistic, mean, variance):
+    """Return a standardised statistic with the skewness of a Gamma variable."""
+    if variance <= 1e-9 * mean:
+        return NOT_AVAILABLE
+    deviation = math.sqrt(variance)
+    return Standard((statistic - mean) / deviation, 2 * deviation / mean)
 
 
 def variance_of_groups(x, counts):
-    """Return the variance of the statistic of Kruskal and Wallis, by Box and Andersen."""
-    n, k = len(x), len(counts)
-    second, fourth = (math.fsum(a**power for a in x) / n for power in (2, 4))
-    excess = fourth / second**2 - 3
-    inverse = math.fsum(1 / count for count in counts)
-    return 2 * (k - sum(counts) / n) + excess * (inverse - (k * (k + 2) - 2) / n)
+    """Return the variance of the statistic of Kruskal and Wallis over all permutations.
 
-
-def exact_variance_of_groups(x, counts):
-    """Return the same over all permutations of values with sum 0, some of which have no group.
+    The values have the sum 0. Some of them may have no group.
 
     The expectations of products of different values follow from their sum.
     """
@@ -299,7 +300,9 @@ def exact_variance_of_groups(x, counts):
 def pearson(one, other):
     """Return Pearson's chi-square of two nominal columns, standardised.
 
-    Mean and variance are those of random permutations without missing cells.
+    Mean and variance are those of all permutations of a column, with its missing cells. They
+    follow from the matrices over pairs of rows whose product is the statistic, by the formulas of
+    Kazi-Aoual and others (1995).
     """
     n = len(one)
     if n < 4:
@@ -308,18 +311,25 @@ def pearson(one, other):
     both = Counter(zip(one, other, strict=True))
     expected = {(a, b): counts[a] * others[b] / n for a in counts for b in others}
     statistic = math.fsum((both[cell] - e) ** 2 / e for cell, e in expected.items())
-    k, m = len(counts), len(others)
-    # Haldane's variance, with the sums over levels of 1 / rows.
-    width = [(n - each) * (each - 1) / (n - 1) for each in (k, m)]
-    inverse = [math.fsum(1 / count for count in each.values()) for each in (counts, others)]
-    sparse = [(n * s - each**2) / (n - 2) for s, each in zip(inverse, (k, m), strict=True)]
-    variance = 2 * n / (n - 3) * (width[0] - sparse[0]) * (width[1] - sparse[1])
-    variance += n**2 / (n - 1) * sparse[0] * sparse[1]
-    if variance <= 1e-12:
-        return NOT_AVAILABLE
-    freedom = (k - 1) * (m - 1)
-    gain = (statistic - freedom * n / (n - 1)) / math.sqrt(variance)
-    return Standard(gain, math.sqrt(8 / freedom))
+    (t, t2, s2), (u, u2, v2) = (
+        (np.trace(m), np.trace(m @ m), (np.diag(m) ** 2).sum())
+        for m in (matrix_of_levels(one), matrix_of_levels(other))
+    )
+    variance = 2 * ((n - 1) * t2 - t**2) * ((n - 1) * u2 - u**2)
+    variance /= (n - 1) ** 2 * (n + 1) * (n - 2)
+    product_of_squares = n * (n + 1) * s2 - (n - 1) * (t**2 + 2 * t2)
+    product_of_squares *= n * (n + 1) * v2 - (n - 1) * (u**2 + 2 * u2)
+    variance += product_of_squares / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
+    return standardised(statistic, n * t * u / (n - 1), n**2 * variance)
+
+
+def matrix_of_levels(column):
+    """Return the sum over levels of v v' / rows, where v is the indicator minus its mean."""
+    total = np.zeros((len(column), len(column)))
+    for level, count in level_counts(column).items():
+        indicator = np.array([x == level for x in column]) - count / len(column)
+        total += np.outer(indicator, indicator) / count
+    return total
 
 
 def tail_of_count(count, expected):

@@ -206,9 +206,8 @@ def test_residuals_have_hardly_any_location_or_spread_of_the_given_column():
 def test_cells_of_similar_rows_are_the_naive_ones(table):
     cells = exchange_cells(prepare(table), 0, range(1, table.shape[1])).tolist()
     column, *others = listed(table)
-    others = [each for each in others if naive.naive_chance.varies(each)]
-    rows = naive.complete_rows(column, [], others)
-    target, *conditions = ([each[row] for row in rows] for each in (column, *others))
+    _, others = naive.by_content(column, [], others)
+    rows, (target, *conditions) = naive.complete_rows([column, *others])
     expected = [[row] for row in range(len(table)) if row not in rows]
     if len(rows) < naive.least_rows(others) or not naive.naive_chance.varies(target):
         expected += [[row] for row in rows]

@@ -2,6 +2,13 @@
 
 They take the place of rank correlations. Sums over levels are sorted first, so that the order of
 the levels does not matter.
+
+The statistic of Kruskal and Wallis and Pearson's chi-square are sums over all pairs of rows of
+A_ab B_ab. For levels with c_i of the n rows, A is the sum over levels of v v' / c_i, where v is
+the indicator of the level minus its mean. For ranks, it is x x' (n - 1) / sum x^2, where x is the
+rank minus the mean. Row sums are 0. So mean and variance over all permutations of one column
+follow from three numbers of each matrix (Kazi-Aoual, Hitier, Sabatier and Lebreton 1995): the
+trace of A, the trace of A^2, and the sum of the squares of its diagonal.
 """
 
 from __future__ import annotations
@@ -20,9 +27,9 @@ TWO_SIDED = -1.0
 SURPRISE = -2.0
 TWO_SIDED_OF_TWO = -3.0
 
-# Cells of two nominal columns are examined one by one if they are at most this many.
-MAX_CELLS = 1 << 16
-_ROUNDING = 2.0**20
+# The cube of a smaller number of rows fits into 63 bits.
+_MANY_ROWS = 2_000_000
+_NEARLY_ZERO = 1e-9
 
 
 @subkernel
@@ -37,29 +44,84 @@ def level_counts(values):
     return counts[: n_levels + 1].copy()
 
 
+# ---------------------------------------------------------------- mean and variance
+
+
+@subkernel
+def _traces_of_levels(counts, n_rows):
+    """Return the traces of A and A^2 and the sum of squares of its diagonal, for levels.
+
+    A row without a level has the indicators 0.
+    """
+    k = float64(counts.size)
+    share = counts.sum() / n_rows
+    inverse = np.sort(1.0 / counts).sum()
+    below = (share - 2.0) / n_rows  # the diagonal is 1 / c_i + below, or share / n_rows
+    squares = inverse + 2.0 * below * k + below * below * (share * n_rows)
+    squares += (1.0 - share) * (share * share) / n_rows
+    return k - share, k - 2.0 * share + share * share, squares
+
+
+@subkernel
+def _traces_of_ranks(kurtosis, n_rows):
+    """Return the same for ranks; ``kurtosis`` is not the excess."""
+    others = n_rows - 1.0
+    return others, others * others, others * others * kurtosis / n_rows
+
+
+@subkernel
+def _moments_of_product(one, other, n_rows):
+    """Return mean and variance of the sum of A_ab B_ab over all permutations of the rows of B.
+
+    ``one`` and ``other`` are traces of A and of B. There are at least four rows.
+    """
+    n = float64(n_rows)
+    (t, t2, s2), (u, u2, v2) = one, other
+    first = ((n - 1.0) * t2 - t * t) * ((n - 1.0) * u2 - u * u)
+    first *= 2.0 / ((n - 1.0) * (n - 1.0) * (n + 1.0) * (n - 2.0))
+    second = n * (n + 1.0) * s2 - (n - 1.0) * (t * t + 2.0 * t2)
+    second *= n * (n + 1.0) * v2 - (n - 1.0) * (u * u + 2.0 * u2)
+    second /= (n + 1.0) * n * (n - 1.0) * (n - 2.0) * (n - 3.0)
+    return (t * u) / (n - 1.0), first + second
+
+
+@subkernel
+def _standardised(statistic, mean, variance):
+    """Return a statistic with mean 0 and variance 1, and the skewness of a Gamma variable."""
+    if not variance > _NEARLY_ZERO * mean:
+        return -np.inf, 0.0
+    deviation = math.sqrt(variance)
+    return (statistic - mean) / deviation, 2.0 * deviation / mean
+
+
+# ---------------------------------------------------------------- levels and ranks
+
+
 @subkernel
 def kurtosis(places, mean, folded, n_rows):
-    """Return the excess kurtosis of places, or of absolute places minus their mean.
+    """Return the kurtosis of places, or of absolute places minus their mean.
 
-    Missing cells have the mean. It is rounded, because reversing the column must not change it.
+    A missing cell has the distance 0 from the mean. Places are added from both ends, so that
+    reversing the column does not change the result.
     """
     second = fourth = 0.0
-    for place in places:
-        distance = abs(float64(place)) - mean if folded else float64(place)
-        second += distance**2
-        fourth += distance**4
-    if not second > 0.0:
-        return 0.0
-    return np.rint((n_rows * fourth / second**2 - 3.0) * _ROUNDING) / _ROUNDING
+    last = places.size - 1
+    for at in range((places.size + 1) // 2):
+        low, high = float64(places[at]), float64(places[last - at])
+        if folded:
+            low, high = abs(low) - mean, abs(high) - mean
+        if at == last - at:
+            high = 0.0
+        second += low**2 + high**2
+        fourth += low**4 + high**4
+    return n_rows * fourth / second**2 if second > 0.0 else 0.0
 
 
 @subkernel
-def kruskal_wallis(levels, counts, places, moments, excess, n_rows, folded):
+def kruskal_wallis(levels, counts, places, moments, kurtosis, n_rows, folded):
     """Return the statistic of Kruskal and Wallis, standardised, and its skewness.
 
-    Under independence, it is distributed approximately like a chi-square variable. Its variance
-    also depends on the kurtosis of the ranks (Box and Andersen 1955). A missing cell of the column
-    has the mean rank; a missing level is not a level.
+    A missing cell of the column has the mean rank; a missing level is not a level.
 
     Parameters
     ----------
@@ -67,14 +129,14 @@ def kruskal_wallis(levels, counts, places, moments, excess, n_rows, folded):
     counts : the number of rows of each level
     moments : mean of the absolute places, sum of squares, the same of absolute places, and the
         number of places
-    excess : the result of `kurtosis`
+    kurtosis : the result of `kurtosis`
     n_rows : the number of all rows
     folded : whether absolute places are compared
 
     """
     n_levels = counts.size
     square = moments[2] if folded else moments[1]
-    if not square > 0.0 or n_levels < 2:
+    if not square > 0.0 or n_levels < 2 or n_rows < 4:
         return -np.inf, 0.0
     sums = np.zeros(n_levels, np.int64)
     seen = np.zeros(n_levels, np.int64)
@@ -82,27 +144,67 @@ def kruskal_wallis(levels, counts, places, moments, excess, n_rows, folded):
         sums[levels[at]] += int64(abs(places[at])) if folded else int64(places[at])
         seen[levels[at]] += 1
     terms = np.empty(n_levels)
-    total = 0.0
-    n_present = int64(0)
     n_places = int64(moments[3])
     total_size = int64(np.rint(moments[0] * n_places))
     for level in range(n_levels):
         difference = float64(sums[level])
-        if folded:
+        if folded and n_rows < _MANY_ROWS:
             # In integers: a product and a difference of floats may be rounded once or twice.
             difference = float64(sums[level] * n_places - total_size * seen[level]) / n_places
+        elif folded:
+            difference -= moments[0] * seen[level]
         terms[level] = difference**2 / counts[level]
-        n_present += counts[level]
     terms.sort()
-    for term in terms:
-        total += term
-    inverse = np.sort(1.0 / counts).sum()
-    freedom = n_levels - n_present / n_rows
-    variance = 2.0 * freedom
-    variance += excess * (inverse - (n_levels * (n_levels + 2.0) - 2.0) / n_rows)
-    variance = max(variance, 0.1 * freedom)
-    statistic = total * (n_rows - 1.0) / square
-    return (statistic - freedom) / np.sqrt(variance), np.sqrt(8.0 / freedom)
+    statistic = terms.sum() * (n_rows - 1.0) / square
+    mean, variance = _moments_of_product(
+        _traces_of_levels(counts, n_rows), _traces_of_ranks(kurtosis, n_rows), n_rows
+    )
+    return _standardised(statistic, mean, variance)
+
+
+# ---------------------------------------------------------------- levels and levels
+
+
+@subkernel
+def _occupied_cells(levels, others, n_others):
+    """Return level, other level and number of rows of each cell with rows; levels ascend."""
+    cells = np.empty((levels.size, 3), np.int64)
+    cell_of = np.full(n_others, -1, np.int64)
+    n_cells = 0
+    start = 0
+    for at in range(levels.size):
+        if at > 0 and levels[at] != levels[at - 1]:
+            start = n_cells
+        other = others[at]
+        if cell_of[other] < start:
+            cell_of[other] = n_cells
+            cells[n_cells, 0], cells[n_cells, 1], cells[n_cells, 2] = levels[at], other, 0
+            n_cells += 1
+        cells[cell_of[other], 2] += 1
+    return cells[:n_cells]
+
+
+@subkernel
+def _pearson(cells, counts, other_counts, n_rows):
+    """Return Pearson's chi-square of the cells, standardised, and its skewness.
+
+    Rows without a level are in no cell, but count for what is expected.
+    """
+    if n_rows < 4:
+        return -np.inf, 0.0
+    terms = np.empty(len(cells))
+    n_both = int64(0)
+    for at in range(len(cells)):
+        margins = float64(counts[cells[at, 0]]) * float64(other_counts[cells[at, 1]])
+        terms[at] = float64(cells[at, 2]) ** 2 / margins
+        n_both += cells[at, 2]
+    terms.sort()
+    expected = float64(counts.sum()) * float64(other_counts.sum()) / n_rows
+    statistic = n_rows * terms.sum() - 2.0 * n_both + expected
+    mean, variance = _moments_of_product(
+        _traces_of_levels(counts, n_rows), _traces_of_levels(other_counts, n_rows), n_rows
+    )
+    return _standardised(statistic, n_rows * mean, float64(n_rows) ** 2 * variance)
 
 
 @subkernel
@@ -122,77 +224,71 @@ def _tail_of_count(count, expected, narrowing):
 
 
 @subkernel
-def _spread_of_levels(counts, n):
-    """Return two terms of the variance of Pearson's chi-square, see `_pearson`."""
-    k = float64(counts.size)
-    width = (n - k) * (k - 1.0) / (n - 1.0)
-    return width, (n * np.sort(1.0 / counts).sum() - k * k) / (n - 2.0)
+def _surprise_of_cell(count, rows, other_rows, n_rows):
+    """Return minus the log of the probability of a count at least as far from its expectation.
+
+    The cell belongs to two levels with ``rows`` and ``other_rows`` rows.
+    """
+    expected = rows * other_rows / n_rows
+    # The product is rounded once in either order of the columns.
+    narrowing = math.sqrt((1.0 - rows / n_rows) * (1.0 - other_rows / n_rows))
+    two_sided = math.log(2.0) + _tail_of_count(float64(count), expected, narrowing)
+    return max(-two_sided, 0.0)
 
 
 @subkernel
-def _pearson(joint, counts, other_counts, n):
-    """Return Pearson's chi-square, standardised, and its skewness.
+def _frequencies(counts):
+    """Return the distinct counts, how many levels have each, and which of them each level has."""
+    distinct = np.unique(counts)
+    which = np.searchsorted(distinct, counts)
+    return distinct, np.bincount(which, minlength=distinct.size), which
 
-    Mean and variance under random assignment are exact without missing cells (Haldane 1940,
-    Mielke and Berry 1985).
+
+@subkernel
+def _single_cells(cells, counts, other_counts, n_rows):
+    """Return the log of the mean over all cells of 1 / probability of their number of rows.
+
+    Cells without rows are not visited one by one: all with the same margins are equal.
     """
-    if n < 4:
-        return -np.inf, 0.0
-    terms = np.empty(joint.size)
-    at = 0
-    for level in range(counts.size):
-        for other in range(other_counts.size):
-            expected = counts[level] * other_counts[other] / n
-            terms[at] = (joint[at] - expected) ** 2 / expected
+    distinct, numbers, which = _frequencies(counts)
+    other_distinct, other_numbers, other_which = _frequencies(other_counts)
+    n_empty = np.outer(numbers, other_numbers)
+    terms = np.zeros(len(cells) + n_empty.size)
+    weights = np.ones(terms.size)
+    for at in range(len(cells)):
+        level, other, count = cells[at]
+        terms[at] = _surprise_of_cell(count, counts[level], other_counts[other], n_rows)
+        n_empty[which[level], other_which[other]] -= 1
+    at = len(cells)
+    for one in range(distinct.size):
+        for other in range(other_distinct.size):
+            weights[at] = n_empty[one, other]
+            if weights[at] > 0.0:
+                rows, other_rows = distinct[one], other_distinct[other]
+                terms[at] = _surprise_of_cell(0, rows, other_rows, n_rows)
             at += 1
-    terms.sort()
-    width, sparse = _spread_of_levels(counts, float64(n))
-    other_width, other_sparse = _spread_of_levels(other_counts, float64(n))
-    freedom = (counts.size - 1.0) * (other_counts.size - 1.0)
-    variance = 2.0 * n / (n - 3.0) * ((width - sparse) * (other_width - other_sparse))
-    variance += float64(n) ** 2 / (n - 1.0) * (sparse * other_sparse)
-    if not variance > 0.0:
-        return -np.inf, 0.0
-    deviation = terms.sum() - freedom * n / (n - 1.0)
-    return deviation / math.sqrt(variance), math.sqrt(8.0 / freedom)
+    largest = terms.max()
+    values = np.sort(weights * np.exp(terms - largest))
+    n_cells = float64(counts.size) * float64(other_counts.size)
+    return largest + math.log(values.sum() / n_cells)
 
 
 @subkernel
 def unusual_cells(levels, counts, others, other_counts, n_rows):
-    """Return minus the log of a probability: of the numbers of rows in cells of nominal columns.
+    """Return how unusual the numbers of rows in the cells of two nominal columns are.
 
     It is the log of the mean of 1 / probability of two views, Pearson's chi-square and single
     cells. The second one is large if one cell has many more, or fewer, rows than expected.
 
     Parameters
     ----------
-    levels, others : of the rows in which both columns are present
+    levels, others : of the rows in which both columns are present; the first in ascending order
     counts, other_counts : the numbers of rows of the levels
     n_rows : the number of all rows
 
     """
-    n_cells = counts.size * other_counts.size
-    if n_cells > MAX_CELLS:
-        return 0.0
-    joint = np.zeros(n_cells, np.int64)
-    for at in range(levels.size):
-        joint[levels[at] * other_counts.size + others[at]] += 1
-    terms = np.empty(n_cells)
-    at = 0
-    for level in range(counts.size):
-        for other in range(other_counts.size):
-            expected = counts[level] * other_counts[other] / n_rows
-            share, other_share = counts[level] / n_rows, other_counts[other] / n_rows
-            # The product is rounded once in either order of the columns.
-            narrowing = math.sqrt((1.0 - share) * (1.0 - other_share))
-            two_sided = math.log(2.0) + _tail_of_count(float64(joint[at]), expected, narrowing)
-            terms[at] = max(-two_sided, 0.0)
-            at += 1
-    terms.sort()
-    total = 0.0
-    for term in terms:
-        total += math.exp(term - terms[-1])
-    one_by_one = terms[-1] + math.log(total / n_cells)
-    together = surprise_of_gain(*_pearson(joint, counts, other_counts, n_rows))
+    cells = _occupied_cells(levels, others, other_counts.size)
+    one_by_one = _single_cells(cells, counts, other_counts, n_rows)
+    together = surprise_of_gain(*_pearson(cells, counts, other_counts, n_rows))
     larger, smaller = max(one_by_one, together), min(one_by_one, together)
     return larger + math.log(0.5 + 0.5 * math.exp(smaller - larger))

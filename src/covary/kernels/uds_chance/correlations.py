@@ -131,14 +131,14 @@ def associations_of(own, own_levels, sequence, target_levels, of_own, of_target,
         return found
     for fold in range(2):
         if own_levels.size > 0:
-            moments, excess = of_target[0], of_target[1][fold]
+            moments, tails = of_target[0], of_target[1][fold]
             found[fold], kinds[fold] = kruskal_wallis(
-                own, own_levels, sequence, moments, excess, n_rows, fold == 1
+                own, own_levels, sequence, moments, tails, n_rows, fold == 1
             )
         else:
-            moments, excess = of_own[0], of_own[1][fold]
+            moments, tails = of_own[0], of_own[1][fold]
             found[fold], kinds[fold] = kruskal_wallis(
-                sequence, target_levels, own, moments, excess, n_rows, fold == 1
+                sequence, target_levels, own, moments, tails, n_rows, fold == 1
             )
     return found
 

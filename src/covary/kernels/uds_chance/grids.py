@@ -114,9 +114,24 @@ def _from_finest(maps, n_grids):
     return bins
 
 
+# Grids with more cells are not used: their numbers have 16 bits.
+_MAX_CELLS = 1 << 16
+
+
+@subkernel
+def _n_cells(grids, columns, grid):
+    """Return the number of cells of a grid along some columns, or a number above the maximum."""
+    n_cells = int64(1)
+    for column in columns:
+        n_cells = min(n_cells * grids[3][column, grid], int64(_MAX_CELLS + 1))
+    return n_cells
+
+
 @subkernel
 def cut_along(grids, columns, n_grids):
     """Return the cells of the grids along one or more columns.
+
+    A grid with too many cells is replaced by the previous one, or by a single cell.
 
     Parameters
     ----------
@@ -134,21 +149,23 @@ def cut_along(grids, columns, n_grids):
 
     """
     codes, _, _, n_bins = grids
-    which = np.empty(n_grids, np.int64)
-    n_cells = np.empty(n_grids, np.int64)
+    which = np.zeros(n_grids, np.int64)
+    n_cells = np.ones(n_grids, np.int64)
     n_distinct = 0
-    for grid in range(n_grids):
-        distinct = grid == 0
+    n_used = 0
+    while n_used < n_grids and _n_cells(grids, columns, n_used) <= _MAX_CELLS:
+        distinct = n_used == 0
         for column in columns:
-            distinct = distinct or n_bins[column, grid] != n_bins[column, grid - 1]
+            distinct = distinct or n_bins[column, n_used] != n_bins[column, n_used - 1]
         if distinct:
-            n_cells[n_distinct] = 1
-            for column in columns:
-                n_cells[n_distinct] *= n_bins[column, grid]
+            n_cells[n_distinct] = _n_cells(grids, columns, n_used)
             n_distinct += 1
-        which[grid] = n_distinct - 1
-    finest = n_grids - 1
+        n_used += 1
+        which[n_used - 1 :] = n_distinct - 1
     cells = np.zeros(codes.shape[1], np.uint16)
+    if n_used == 0:
+        return cells, np.zeros((1, 1), np.uint16), n_cells[:1].copy(), which
+    finest = n_used - 1
     coarser = np.zeros((n_distinct, n_cells[n_distinct - 1]), np.uint16)
     for at in range(columns.size):
         column = columns[at]
@@ -158,11 +175,11 @@ def cut_along(grids, columns, n_grids):
         for row in range(codes.shape[1]):
             cell = to_finest[codes[column, row]]
             cells[row] = uint16(int64(cells[row]) * width + int64(cell)) if at > 0 else cell
-        from_finest = _from_finest(maps, n_grids)
+        from_finest = _from_finest(maps, n_used)
         inner = 1  # the number of cells that differ only in later columns
         for later in columns[at + 1 :]:
             inner *= n_bins[later, finest]
-        for grid in range(n_grids - 1, -1, -1):
+        for grid in range(n_used - 1, -1, -1):
             if grid > 0 and which[grid] == which[grid - 1]:
                 continue
             cells_of_grid = coarser[which[grid]]

@@ -20,6 +20,7 @@ import numpy as np
 from covary.array_types import Floats, Integers, Rows
 from covary.engines.base import stop_if_cancelled
 from covary.measures.uds_chance.balanced_cells import Cells, balanced_cells
+from covary.measures.uds_chance.complete_rows import complete_rows
 from covary.measures.uds_chance.evidence import CELLS_PER_BLOCK, gains_of_pairs
 from covary.measures.uds_chance.evidence_views import (
     ViewGains,
@@ -30,7 +31,7 @@ from covary.measures.uds_chance.evidence_views import (
 )
 from covary.measures.uds_chance.midranks import FoldedColumns, MidRanks
 from covary.measures.uds_chance.places import by_content
-from covary.measures.uds_chance.residuals import Adjusted, Ranked, adjust, ranked
+from covary.measures.uds_chance.residuals import Adjusted, Ranked, adjust
 from covary.prepare import Derived, Moves, Prepared
 from covary.seeds import Purpose, random_stream
 from covary.table import Column, Table
@@ -97,16 +98,12 @@ class ConditionalEvidence(Derived):
         ordered = by_content(prepared, prepared.varying([target, *columns, *given]))
         tested = [column for column in ordered if column in columns]
         known = [column for column in ordered if column in given]
-        every = (target, *tested, *known)
-        values = [_by_row(prepared, column) for column in every]
-        self.rows = _complete_rows(values)
-        if self.rows.size > MAX_ROWS:
+        complete = complete_rows(prepared, (target, *tested, *known))
+        if complete.rows.size > MAX_ROWS:
             rng = random_stream(0, Purpose.REFERENCE, 0)
-            self.rows = self.rows[rng.choice(self.rows.size, MAX_ROWS, replace=False)]
-        of_rows = [
-            ranked(each[self.rows], bool(prepared.nominal[column]))
-            for column, each in zip(every, values, strict=True)
-        ]
+            complete = complete.sample(rng.choice(complete.rows.size, MAX_ROWS, replace=False))
+        self.rows = complete.rows
+        of_rows = complete.columns
         first, last = 1, 1 + len(tested)
         self.untestable = self._adjust(of_rows[0], of_rows[first:last], of_rows[last:])
         if self.untestable:
@@ -242,47 +239,20 @@ def exchange_cells(prepared: Prepared, target: int, given: Sequence[int]) -> Row
     rows are divided into random parts, each with its own regression and its own cells.
     """
     known = by_content(prepared, prepared.varying(given))
-    values = [_by_row(prepared, column) for column in (target, *known)]
-    rows = _complete_rows(values)
+    complete = complete_rows(prepared, (target, *known))
     cells = np.arange(prepared.n_rows, dtype=np.uint32)
-    n_parts = max(1, math.ceil(rows.size / MAX_ROWS))
+    places = np.arange(complete.rows.size)
+    n_parts = max(1, math.ceil(places.size / MAX_ROWS))
     if n_parts > 1:
-        random_stream(0, Purpose.REFERENCE, 0).shuffle(rows)
-    for part in np.array_split(rows, n_parts):
-        column, *conditions = (
-            ranked(each[part], bool(prepared.nominal[which]))
-            for which, each in zip((target, *known), values, strict=True)
-        )
-        if column.varies and part.size >= _least_rows(len(known)):
+        random_stream(0, Purpose.REFERENCE, 0).shuffle(places)
+    for some in np.array_split(places, n_parts):
+        rows, (column, *conditions) = complete.sample(some)
+        if column.varies and rows.size >= _least_rows(len(known)):
             conditions = [each for each in conditions if each.varies]
             adjusted = adjust(column.indicators(MAX_INDICATORS), conditions)
             similar = _similar_rows(adjusted, conditions)
-            cells[part] = part[np.unique(similar, return_index=True)[1]][similar]
+            cells[rows] = rows[np.unique(similar, return_index=True)[1]][similar]
     return cells
-
-
-def _by_row(prepared: Prepared, column: int) -> Floats:
-    """Return a column by row; of two values that are not equally frequent, the rarer is larger.
-
-    So the order of two values does not matter.
-    """
-    values = prepared.by_row(column)
-    n = int(prepared.n_present[column])
-    if n == 0:
-        return values
-    least, largest = prepared.values[column, [0, n - 1]]
-    n_least = int(np.count_nonzero(values == least))
-    two_valued = least < largest and n_least + np.count_nonzero(values == largest) == n
-    return -values if two_valued and 2 * n_least < n else values
-
-
-def _complete_rows(values: Sequence[Floats]) -> Integers:
-    """Return the rows without missing cells, sorted by all values, those of the last first.
-
-    So nothing depends on the order of the rows in the table.
-    """
-    complete = np.flatnonzero(~np.isnan(values).any(axis=0))
-    return complete[np.lexsort([each[complete] for each in values])]
 
 
 def _least_rows(n_given: int) -> int:

@@ -16,8 +16,8 @@ FAMILIES = ((2, 4, 8, 16, 32, 64, 128), (3, 6, 12, 24, 48, 96, 192))
 MIN_ROWS_PER_BIN = 6
 MIN_ROWS_PER_CELL = 6
 MAX_BINS_OF_SEVERAL = 32
-# A grid has all levels of a nominal column if these are at most twice as many as its bins. Grids
-# over several columns have at most this many levels, so that cells have numbers of 16 bits.
+# A grid has all levels of a nominal column if these are at most twice as many as its bins. In
+# grids over several columns, there are at most this many.
 MAX_LEVELS_OF_SEVERAL = 39
 
 
@@ -148,14 +148,17 @@ def _group_levels(
     codes[order[values.size :]] = n_levels
     missing = int(order.size > values.size)
     ordered = np.sort(counts)[::-1]
-    # Levels with equal numbers of rows are not separated from each other.
-    boundaries = np.append(0, np.flatnonzero(np.diff(ordered)) + 1)
+    # Levels with equal numbers of rows are not separated from each other. The most frequent ones
+    # are cells of their own in every grid, if two bins of another column leave enough rows.
+    numbers = np.append(np.flatnonzero(np.diff(ordered)) + 1, n_levels)
+    if numbers[0] * 2 * MIN_ROWS_PER_CELL > values.size:
+        numbers = np.append(0, numbers)
     for grid, size in enumerate(sizes.tolist()):
         kept, most = n_levels, 2 * size
-        allowed = boundaries
+        allowed = numbers
         if size <= MAX_BINS_OF_SEVERAL:
             most = min(most, MAX_LEVELS_OF_SEVERAL)
-            allowed = boundaries[boundaries < MAX_LEVELS_OF_SEVERAL]
+            allowed = np.append(numbers[:1], numbers[1:][numbers[1:] < MAX_LEVELS_OF_SEVERAL])
         if n_levels > most and grid < sizes.size - 1:
             kept = int(allowed[np.argmin(np.abs(allowed - (size - 1)))])
         n_kept = min(kept + 1, n_levels)
