@@ -418,7 +418,7 @@ def test_usage_errors_exit_2(covary_command, arguments):
 def test_column_names_cannot_send_control_codes_to_the_terminal(covary_command, tmp_path):
     path = tmp_path / "t.csv"
     evil = "\x1b[31mred\x07"
-    path.write_text("\n".join([f"{evil},<script>", *(f"{k},{k % 7}" for k in range(200))]))
+    path.write_text("\n".join([f"{evil},<script>", *(f"{k},{k // 9}" for k in range(200))]))
     code, out, _ = covary_command("explain", path)
     assert code == 0
     assert "\x1b[31m" not in out
@@ -543,3 +543,19 @@ def test_a_matrix_of_a_frame_has_the_labels_of_calendar_columns():
     matrix = covary.matrix(frame)
     assert list(matrix.columns) == list(matrix.index)
     assert {"d", "d (hour)", "d (weekday)", 7} <= set(matrix.columns)
+
+
+def test_explain_of_independent_columns_says_so(covary_command, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b", *(f"{k % 7},{k % 11}" for k in range(770))]))
+    code, out, _ = covary_command("explain", path)
+    assert code == 0
+    assert out == "uds-chance = 0.0000   (2 columns, 770 rows; no dependence found)\n"
+
+
+def test_explain_keeps_brackets_in_the_name_of_a_target(covary_command, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b (m)", *(f"{k},{k // 9}" for k in range(200))]))
+    code, out, _ = covary_command("explain", path, "--target", "b (m)")
+    assert code == 0
+    assert "of b (m))" in out

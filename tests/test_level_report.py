@@ -69,7 +69,7 @@ def test_a_page_shows_how_a_number_differs_between_levels(people, tmp_path):
     cells = covary.explain(people, ["diet"], target="weight").steps[0].profile
     median = np.quantile(people["weight"], 0.5, method="inverted_cdf")
     assert headings == ["diet", f"weight (all rows: {median:.5g})", "rows"]
-    assert [line[0] for line in lines] == [cell.where["diet"] for cell in cells] == DIETS
+    assert [line[0] for line in lines] == [str(cell.where["diet"]) for cell in cells] == DIETS
     for diet, words, rows in lines:
         own = people.loc[people["diet"] == diet, "weight"]
         assert words == f"median {np.quantile(own, 0.5, method='inverted_cdf'):.5g}"
@@ -127,16 +127,37 @@ def test_a_page_without_rows_has_no_medians_that_are_values(people, tmp_path):
 
 
 def test_a_page_without_rows_says_nothing_about_very_small_groups(tmp_path):
-    x = np.repeat(["many", "more", "rare"], [200, 197, 3])
+    x = np.repeat(np.array(["many", "more", None]), [200, 197, 3])
     y = np.concatenate([np.arange(200) % 20, 40 + np.arange(197) % 20, [90, 91, 92]])
     frame = pd.DataFrame({"x": x, "y": y + 0.25})
     words = {}
     for rows in (True, False):
         text, _ = written(frame, tmp_path, rows=rows, columns=["x"], target="y")
         words[rows] = {line[0]: line[1] for line in profiles(text)[0][1]}
-    assert words[True]["rare"] == "median 91.25"
-    assert words[False]["rare"] == "(too few rows)"
+    assert words[True]["missing"] == "median 91.25"
+    assert words[False]["missing"] == "(too few rows)"
     assert words[False]["many"].startswith("median ")
+
+
+def test_a_page_without_rows_names_no_level_of_very_few_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    x = np.repeat(["many", "more", "rare", "lonely"], [200, 196, 4, 1])
+    y = np.repeat(["often", "usual", "seldom"], [200, 199, 2])
+    frame = pd.DataFrame({"x": x, "y": y, "z": np.arange(401) + rng.random(401)})
+    for columns in (["x", "y"], ["x", "z"], ["z", "y"], ["x", "y", "z"]):
+        for target in columns:
+            texts = {
+                rows: written(frame, tmp_path, rows=rows, columns=columns, target=target)[0]
+                for rows in (True, False)
+            }
+            shown = {
+                rows: without_scripts(text) + json.dumps(data_of(text))
+                for rows, text in texts.items()
+            }
+            for label in ("rare", "lonely", "seldom"):
+                assert label not in shown[False]
+            assert any(label in shown[True] for label in ("rare", "seldom"))
+            assert any(label in shown[False] for label in ("many", "usual"))
 
 
 def test_a_page_without_rows_has_no_dates_of_the_table(tmp_path):
@@ -194,7 +215,7 @@ def shop(tmp_path):
     pd.DataFrame(
         {
             "colour": rng.choice(["red", "green", "blue"], 200),
-            "price": [f"{k:,}" for k in rng.integers(1_000, 9_000, 200)],
+            "price": [f"{k:,}" for k in rng.integers(1_000_000, 9_000_000, 200)],
             "note": [f"written by number {k} on a very nice day" for k in range(200)],
             "stock": rng.normal(size=200),
         }

@@ -66,11 +66,15 @@ def print_explanation(explanation: Explanation) -> None:
     out = output.console()
     about = f"{printable(explanation.order[0])} comes first and is not explained"
     if explanation.target is not None:
-        about = explanation.summary().strip("()")
+        about = explanation.summary()[1:-1]
+    elif explanation.score == 0.0:
+        about = "no dependence found"
     out.print(
         f"[bold]{explanation.measure} = {explanation.score:.4f}[/bold]   "
         f"({len(explanation.order)} columns, {explanation.rows:,} rows; {escape(about)})"
     )
+    if not any(step.by for step in explanation.steps):
+        return
     if explanation.target is not None and explanation.steps[0].contributions():
         _print_target(out, explanation)
     else:
@@ -103,8 +107,12 @@ def _print_profile(out: Console, step: Step) -> None:
         return
     cells = output.table("where", "target", "#rows")
     for cell in step.profile:
-        cells.add_row(output.cell(cell.place()), output.cell(cell.target), f"{cell.rows:,}")
+        cells.add_row(
+            output.cell(cell.place()), output.cell(step.describe(cell)), f"{cell.rows:,}"
+        )
     out.print(cells)
+    for note in step.note_on_profile():
+        out.print(output.cell(note), style="dim")
 
 
 def _print_steps(out: Console, explanation: Explanation) -> None:

@@ -11,7 +11,13 @@ from covary.array_types import Booleans, Columns, Floats, Integers, OnProgress
 from covary.engines import find_engine
 from covary.errors import EngineError
 from covary.plots.curves import Fit, best_fit
-from covary.plots.levels import MAX_LEVELS, Levels, association_order, shown_levels
+from covary.plots.levels import (
+    MAX_LEVELS,
+    MIN_ROWS_WITHOUT_ROWS,
+    Levels,
+    association_order,
+    shown_levels,
+)
 from covary.results import Explanation
 from covary.searching.pairs import pair_scores
 from covary.searching.record import SearchRecord
@@ -33,8 +39,8 @@ class FigureSource:
         self.record = record
         self._explanations: dict[Columns, Explanation] = {}
         self._fits: dict[Columns, Fit | None] = {}
-        self._levels: dict[tuple[int, int], Levels] = {}
-        self._level_orders: dict[tuple[int, int, int], list[int]] = {}
+        self._levels: dict[tuple[int, int, bool], Levels] = {}
+        self._level_orders: dict[tuple[int, int, int, bool], list[int]] = {}
 
     def explanation(self, columns: Sequence[int]) -> Explanation | None:
         """Return the explanation of a set; None if the measure does not explain."""
@@ -75,20 +81,26 @@ class FigureSource:
             self._fits[one, other] = fit
         return self._fits[one, other]
 
-    def levels(self, column: int, most: int = MAX_LEVELS) -> Levels:
-        """Return the levels of a column; at most this many, and all others as one."""
-        key = (column, most)
+    def levels(self, column: int, most: int = MAX_LEVELS, *, coarse: bool = False) -> Levels:
+        """Return the levels of a column; at most this many, and all others as one.
+
+        With ``coarse``, levels of very few rows have no name.
+        """
+        key = (column, most, coarse)
         if key not in self._levels:
-            self._levels[key] = shown_levels(self.record.prepared.table.columns[column], most)
+            own = self.record.prepared.table.columns[column]
+            self._levels[key] = shown_levels(own, most, MIN_ROWS_WITHOUT_ROWS if coarse else 1)
         return self._levels[key]
 
-    def level_order(self, column: int, other: int, most: int = MAX_LEVELS) -> list[int]:
+    def level_order(
+        self, column: int, other: int, most: int = MAX_LEVELS, *, coarse: bool = False
+    ) -> list[int]:
         """Return the order of the levels of a column by their association with another one."""
-        key = (column, other, most)
+        key = (column, other, most, coarse)
         if key not in self._level_orders:
             prepared = self.record.prepared
-            of_other = self.levels(other) if prepared.nominal[other] else None
-            levels = self.levels(column, most)
+            of_other = self.levels(other, coarse=coarse) if prepared.nominal[other] else None
+            levels = self.levels(column, most, coarse=coarse)
             self._level_orders[key] = association_order(prepared, column, other, levels, of_other)
         return self._level_orders[key]
 

@@ -41,13 +41,15 @@ class LevelPairs:
     Parameters
     ----------
     source : the table, and results that figures share
+    coarse : whether no value of a row, and no level of very few rows, may remain in the panels
     """
 
-    def __init__(self, source: FigureSource) -> None:
+    def __init__(self, source: FigureSource, *, coarse: bool = False) -> None:
         self.source = source
+        self.coarse = coarse
         self.columns = source.record.prepared.table.columns
 
-    def panel(self, one: int, other: int, *, coarse: bool) -> LevelPanel | None:
+    def panel(self, one: int, other: int) -> LevelPanel | None:
         """Return the panel of two columns, the first of which explains the second.
 
         It is None if neither of them has levels.
@@ -55,28 +57,33 @@ class LevelPairs:
         Parameters
         ----------
         one, other : the positions of the columns
-        coarse : whether no value of a row may remain in the panel
         """
         x, y = self.columns[one], self.columns[other]
         if not (has_levels(x) or has_levels(y)):
             return None
         if not has_levels(y):
-            return self._boxes(one, other, coarse=coarse)
+            return self._boxes(one, other)
         if not has_levels(x):
             return self._shares(one, other)
         return self._tiles(one, other)
 
+    def _levels(self, column: int, most: int = MAX_LEVELS) -> Levels:
+        return self.source.levels(column, most, coarse=self.coarse)
+
+    def _level_order(self, column: int, other: int, most: int = MAX_LEVELS) -> list[int]:
+        return self.source.level_order(column, other, most, coarse=self.coarse)
+
     def axis(self, column: int, other: int) -> LevelAxis:
         """Return a column as an axis, in the order of its association with another one."""
-        return self._axis(column, self.source.level_order(column, other))
+        return self._axis(column, self._level_order(column, other))
 
     def colours(self, column: int) -> LevelColours:
         """Return a column as colours of points."""
-        levels = self.source.levels(column, MAX_COLOURS)
+        levels = self._levels(column, MAX_COLOURS)
         return self._colours(column, list(range(len(levels.texts))))
 
     def _axis(self, column: int, order: Sequence[int], most: int = MAX_LEVELS) -> LevelAxis:
-        levels = self.source.levels(column, most)
+        levels = self._levels(column, most)
         pooled = levels.texts[-1] if levels.n_pooled else ""
         name = self.source.record.labels[column]
         return LevelAxis(
@@ -84,7 +91,7 @@ class LevelPairs:
         )
 
     def _colours(self, column: int, order: Sequence[int]) -> LevelColours:
-        has_order = self.source.levels(column, MAX_COLOURS).has_order
+        has_order = self._levels(column, MAX_COLOURS).has_order
         return LevelColours(self._axis(column, order, MAX_COLOURS), order, has_order)
 
     # ------------------------------------------------------------ fields of rows
@@ -103,7 +110,7 @@ class LevelPairs:
 
     def levels_of(self, column: int, rows: Integers, most: int = MAX_LEVELS) -> list[Any]:
         """Return the shown levels of rows, on axes or, with ``MAX_COLOURS``, as colours."""
-        levels = self.source.levels(column, most)
+        levels = self._levels(column, most)
         texts = [*levels.texts, None]
         return [texts[code] for code in levels.codes[rows].tolist()]
 
@@ -119,9 +126,9 @@ class LevelPairs:
     # ------------------------------------------------------------ panels
 
     def _tiles(self, one: int, other: int) -> Tiles:
-        of_x, of_y = self.source.levels(one), self.source.levels(other)
+        of_x, of_y = self._levels(one), self._levels(other)
         counts = _joint_counts(of_x.codes, len(of_x.texts), of_y)[:-1]
-        x_order = self.source.level_order(one, other)
+        x_order = self._level_order(one, other)
         y_order = _order_by_mean(of_y, of_x, x_order, counts.T)
         # Equally associated levels become neighbours if they are so for the same level.
         x_order = _order_by_mean(of_x, of_y, y_order, counts)
@@ -135,9 +142,9 @@ class LevelPairs:
             cells.append({**cell, **_share(counts[i, j], counts[i].sum())})
         return Tiles(x, y, cells)
 
-    def _boxes(self, one: int, other: int, *, coarse: bool) -> Boxes:
-        axis, levels, column = self.axis(one, other), self.source.levels(one), self.columns[other]
-        bins = round_bins(column) if coarse else None
+    def _boxes(self, one: int, other: int) -> Boxes:
+        axis, levels, column = self.axis(one, other), self._levels(one), self.columns[other]
+        bins = round_bins(column) if self.coarse else None
         boxes = []
         for level, text in enumerate(levels.texts):
             rows = np.flatnonzero((levels.codes == level) & ~np.isnan(column.values))
@@ -151,11 +158,11 @@ class LevelPairs:
 
         The last line of the counts is for rows without a value of the first column.
         """
-        levels = self.source.levels(other, MAX_COLOURS)
+        levels = self._levels(other, MAX_COLOURS)
         bins = round_bins(self.columns[one], INITIAL_BINS)
         n_present = int(np.count_nonzero(bins.codes >= 0))
         bins = bins.without_small(max(MIN_ROWS_OF_STACK, math.ceil(MIN_PART_OF_STACK * n_present)))
-        order = self.source.level_order(other, one, MAX_COLOURS)
+        order = self._level_order(other, one, MAX_COLOURS)
         if levels.has_order:  # low values are at the bottom
             order = order[::-1]
         return levels, bins, order, _joint_counts(bins.codes, len(bins.ends), levels)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covary.array_types import Integers
+from covary.formatting import counted
 from covary.measures.uds_chance.cuts import level_order
 from covary.prepare import Prepared
 from covary.table import Column, Table
@@ -16,6 +17,8 @@ from covary.table import Column, Table
 MAX_LEVELS = 12
 # More colours are hard to distinguish.
 MAX_COLOURS = 7
+# A page without rows names no level of fewer rows.
+MIN_ROWS_WITHOUT_ROWS = 5
 MAX_CHARACTERS = 18
 MAX_CHARACTERS_OF_TOOLTIP = 60
 
@@ -47,7 +50,14 @@ def has_levels(column: Column) -> bool:
     return column.kind in ("nominal", "boolean", "category")
 
 
-def shown_levels(column: Column, most: int = MAX_LEVELS) -> Levels:
+def frequent_levels(column: Column) -> set[Any]:
+    """Return the levels of a nominal column that a page without rows may name."""
+    counts = np.bincount(column.values[~np.isnan(column.values)].astype(int))
+    enough = np.flatnonzero(counts >= MIN_ROWS_WITHOUT_ROWS).tolist()
+    return {column.categories[level] for level in enough}
+
+
+def shown_levels(column: Column, most: int = MAX_LEVELS, min_rows: int = 1) -> Levels:
     """Return the levels of a nominal, boolean or ordered column as figures show them.
 
     The most frequent levels of a nominal column have their own text, all others are one level.
@@ -57,6 +67,7 @@ def shown_levels(column: Column, most: int = MAX_LEVELS) -> Levels:
     ----------
     column : the column
     most : the maximum number of levels with an own text; one more level is not pooled alone
+    min_rows : levels of a nominal column with fewer rows have no text of their own
     """
     present = ~np.isnan(column.values)
     distinct, numbers = np.unique(column.values[present], return_inverse=True)
@@ -67,10 +78,12 @@ def shown_levels(column: Column, most: int = MAX_LEVELS) -> Levels:
         if len(labels) > 2 * most:
             return _joined(labels, codes, most)
         return Levels(level_texts(labels), codes, has_order=True)
-    if len(labels) <= most + 1:
+    n_frequent = int((np.bincount(codes[present]) >= min_rows).sum())
+    if n_frequent == len(labels) <= most + 1:
         return Levels(level_texts(labels), codes)
+    most = min(most, n_frequent)
     n_pooled = len(labels) - most
-    texts = level_texts(labels[:most], extra=f"other ({n_pooled:,} levels)")
+    texts = level_texts(labels[:most], extra=f"other ({counted(n_pooled, 'level')})")
     return Levels(texts, np.minimum(codes, most), n_pooled)
 
 

@@ -35,7 +35,7 @@ from covary.plots.figures.pair_panels import (
 )
 from covary.plots.figures.style import Spec, shown_label
 from covary.plots.level_pairs import LevelPairs, level_field
-from covary.plots.levels import MAX_COLOURS, MAX_LEVELS, has_levels
+from covary.plots.levels import MAX_COLOURS, MAX_LEVELS, frequent_levels, has_levels
 from covary.plots.panel_notes import panel_notes
 from covary.plots.round_bins import MAX_ROUND_BINS, RoundBins, coarse_value, round_bins
 from covary.results import Step
@@ -235,12 +235,7 @@ class SetFigures:
 
     def _coarse_step(self, step: Step) -> Step:
         by_name = {column.name: column for column in self.record.prepared.table.columns}
-        cuts = {
-            name: tuple(coarse_value(by_name[name], cut) for cut in values)
-            if by_name[name].kind == "number"
-            else (values if by_name[name].kind == "nominal" else ())
-            for name, values in step.cuts.items()
-        }
+        cuts = {name: _coarse_cuts(by_name[name], values) for name, values in step.cuts.items()}
         return dataclasses.replace(step, cuts=cuts)
 
     def markable_axes(self) -> list[MarkableAxis]:
@@ -277,6 +272,7 @@ class SetFigures:
         steps = self.steps(coarse=coarse)
         cuts = {(by, step.target): step.cuts.get(by, ()) for step in steps for by in step.by}
         columns = self.drawn_columns
+        level_pairs = LevelPairs(self.source, coarse=True) if coarse else self._level_pairs
         pairs = {}
         for one, other in combinations(range(len(columns)), 2):
             x, y = columns[one], columns[other]
@@ -290,7 +286,7 @@ class SetFigures:
                 where = [chart_text(cut) for cut in where if hasattr(cut, "isoformat")]
             elif x.kind != "number":
                 where = ()
-            panel = self._level_pairs.panel(self.order[one], self.order[other], coarse=coarse)
+            panel = level_pairs.panel(self.order[one], self.order[other])
             has_points = not coarse and not isinstance(panel, Tiles | Shares)
             colour = self._colour(one, other) if has_points else None
             pairs[one, other] = Pair(fit, where, colour, panel)
@@ -313,6 +309,20 @@ class SetFigures:
                     low, high = (chart_value(columns[third], end) for end in ends)
                     return PointColour(third, low, high) if low < high else None
         return None
+
+
+def _coarse_cuts(column: Column, cuts: Sequence[Any]) -> tuple[Any, ...]:
+    """Return cuts that are no values of the table, or groups without the names of rare levels."""
+    if column.kind == "number":
+        return tuple(coarse_value(column, cut) for cut in cuts)
+    if column.kind != "nominal":
+        return ()
+    frequent = frequent_levels(column)
+    named = [tuple(label for label in group if label in frequent) for group in cuts]
+    return tuple(
+        few if len(few) == len(group) else (*few, "...")
+        for few, group in zip(named, cuts, strict=True)
+    )
 
 
 def _cell_counts(one: RoundBins, other: RoundBins) -> list[Spec]:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from covary.formatting import printable
 from covary.plots.chart_values import is_whole
-from covary.plots.figures.style import shown_label
-from covary.plots.levels import shortened
+from covary.plots.figures.style import brief_label
+from covary.plots.levels import MIN_ROWS_WITHOUT_ROWS, frequent_levels, shortened
 from covary.plots.round_bins import coarse_value
-from covary.results import Step
+from covary.results import Cell, Part, Step
 from covary.table import Column
 
 MAX_CHARACTERS = 100
-# Without rows, the page does not say how the target differs in groups of fewer rows.
-MIN_ROWS = 5
 TOO_FEW = "(too few rows)"
-_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
-_ALL_ROWS = re.compile(r"(.*) \((all rows: .*)\)", re.DOTALL)
 
 
 class ProfileLine(NamedTuple):
@@ -38,11 +33,13 @@ class Profile(NamedTuple):
     columns : the explaining columns
     target : the explained column, with its value in all rows if that is one text
     lines : one per group
+    note : the explaining columns that form no groups, as a sentence
     """
 
     columns: tuple[str, ...]
     target: str
     lines: tuple[ProfileLine, ...]
+    note: str = ""
 
 
 def profile_of(
@@ -55,54 +52,84 @@ def profile_of(
     step : the step
     columns : all columns, by name
     labels : texts that replace the names of some columns
-    coarse : whether no value of the table may remain
+    coarse : whether no value of a row may remain
     """
     if not step.profile:
         return None
     names = list(step.profile[0].where)
-    target_column = columns[step.target]
-    if coarse and not _can_be_coarse(step, [columns[name] for name in (*names, step.target)]):
+    cells = _coarse_cells(step, columns) if coarse else step.profile
+    if not cells:
         return None
+    heading = brief_label(step.target, MAX_CHARACTERS)
+    common = {(each.level, each.overall()) for each in cells if _is_described(each)}
+    in_heading = len(common) == 1  # what all lines have in common
+    if in_heading:
+        ((level, overall),) = common
+        heading += f" ({overall})" if level is None else f" = {printable(level)} ({overall})"
     lines = []
-    for cell in step.profile:
-        where = tuple(_words(cell.where[name], columns[name], coarse) for name in names)
-        target = _words(cell.target, target_column, coarse)
-        if coarse and cell.rows < MIN_ROWS:
-            target = TOO_FEW
-        lines.append(ProfileLine(where, target, f"{cell.rows:,}"))
-    heading = shown_label(step.target)
-    of_all = [_ALL_ROWS.fullmatch(line.target) for line in lines if line.target != TOO_FEW]
-    common = {match.group(2) if match else "" for match in of_all}
-    if len(common) == 1 and "" not in common:
-        heading += f" ({common.pop()})"
-        lines = [
-            line._replace(target=match.group(1))
-            if (match := _ALL_ROWS.fullmatch(line.target))
-            else line
-            for line in lines
-        ]
-    shown = tuple(labels.get(name, shown_label(name)) for name in names)
-    return Profile(shown, heading, tuple(lines))
+    for cell in cells:
+        words = TOO_FEW
+        if _is_described(cell):
+            words = cell.tendency() if in_heading else step.describe(cell)
+        where = tuple(_shown(str(cell.where[name])) for name in names)
+        lines.append(ProfileLine(where, _shown(words), f"{cell.rows:,}"))
+    shown = tuple(labels.get(name, brief_label(name, MAX_CHARACTERS)) for name in names)
+    return Profile(shown, heading, tuple(lines), "; ".join(step.note_on_profile()))
 
 
-def _can_be_coarse(step: Step, columns: Sequence[Column]) -> bool:
-    """Return whether the words of a profile can be changed so that they contain no value.
-
-    They cannot if they contain dates, or one of the two values of a target.
-    """
-    if any(column.kind == "date" for column in columns):
-        return False
-    target = columns[-1]
-    two_values = target.kind == "number" and any("%" in cell.target for cell in step.profile)
-    return not two_values or is_whole(target)
+def _is_described(cell: Cell) -> bool:
+    return cell.share is not None or cell.median is not None
 
 
-def _words(text: str, column: Column, coarse: bool) -> str:
-    """Return words about a column for the page; coarse words contain no value of a number."""
-    if coarse and column.kind == "number" and "%" not in text:
-        text = _NUMBER.sub(lambda match: _coarse(match.group(), column), text)
+def _shown(text: str) -> str:
     return shortened(printable(text), MAX_CHARACTERS)
 
 
-def _coarse(number: str, column: Column) -> str:
-    return f"{coarse_value(column, float(number)):.12g}"
+# ---------------------------------------------------------------- without rows
+
+
+def _coarse_cells(step: Step, columns: Mapping[str, Column]) -> tuple[Cell, ...]:
+    """Return the cells of a profile without any value of a number and without rare levels.
+
+    There are none with dates, and for a number with two values that are not whole.
+    """
+    target = columns[step.target]
+    kinds = {columns[name].kind for name in (*step.profile[0].where, step.target)}
+    two_values = target.kind == "number" and step.profile[0].level is not None
+    if "date" in kinds or (two_values and not is_whole(target)):
+        return ()
+    cells = []
+    for cell in step.profile:
+        where = {name: _coarse_part(part, columns[name]) for name, part in cell.where.items()}
+        cells.append(_coarse_target(cell, target, step.rows)._replace(where=where))
+    return tuple(cells)
+
+
+def _coarse_part(part: Part, column: Column) -> Part:
+    """Return the values of a column in a cell, rounded, and without the names of rare levels."""
+    if column.kind == "number":
+        above, up_to = (_coarse(end, column) for end in (part.above, part.up_to))
+        return part._replace(levels=(), above=above, up_to=up_to)
+    if column.kind != "nominal":
+        return part
+    frequent = frequent_levels(column)
+    levels = tuple(label for label in part.levels if label in frequent)
+    return part._replace(levels=levels, more=len(part.levels) - len(levels))
+
+
+def _coarse_target(cell: Cell, target: Column, n_rows: int) -> Cell:
+    """Return a cell with rounded medians, and without levels of few rows."""
+    if cell.rows < MIN_ROWS_WITHOUT_ROWS:
+        return Cell(cell.where, cell.rows)
+    if target.kind == "number" and cell.median is not None:
+        median, overall = (_coarse(v, target) for v in (cell.median, cell.overall_median))
+        return cell._replace(median=median, overall_median=overall)
+    if round((cell.overall_share or 1.0) * n_rows) < MIN_ROWS_WITHOUT_ROWS:
+        return Cell(cell.where, cell.rows)
+    if round((cell.most_common_share or 1.0) * cell.rows) < MIN_ROWS_WITHOUT_ROWS:
+        return cell._replace(most_common=None, most_common_share=None)
+    return cell
+
+
+def _coarse(number: Any, column: Column) -> float | None:
+    return None if number is None else coarse_value(column, float(number))

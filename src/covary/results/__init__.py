@@ -1,12 +1,14 @@
 """What the public functions return: data with printing, frames and JSON."""
 
-from covary.results.explanation import Explanation, Step
+from covary.results.explanation import Cell, Explanation, Part, Step
 from covary.results.search import Presenter, SearchResult, Subspace
 from covary.results.significance import ADDS_NOTHING, TestResult, TestSummary
 
 __all__ = [
     "ADDS_NOTHING",
+    "Cell",
     "Explanation",
+    "Part",
     "Presenter",
     "SearchResult",
     "Step",

@@ -13,27 +13,152 @@ from covary.formatting import counted, distinct_texts, listing, printable, shown
 MAX_CUTS_SHOWN = 5
 
 
-class Cell(NamedTuple):
-    """A part of the rows in which the target is different.
+# The name of a group of levels lists at most this many of them.
+MAX_LEVELS_NAMED = 3
+# A label with one of these could be taken for several labels.
+_SEPARATORS = (",", ";", "|", "{", "}", " or ", " to ")
+
+
+class Part(NamedTuple):
+    """The values of a column in a cell; ``str()`` describes them.
 
     Parameters
     ----------
-    where : by column, the values of these rows in words
-    rows : the number of rows
-    target : how the target differs from all rows, in words
+    levels : tuple
+        The levels of a column with named values, or the only value of a number.
+    above, up_to : number or date
+        The values of a number or date are above the one and up to the other; None if unbounded.
+    missing : bool
+        Whether the cells of the column are missing.
+    ordered : bool
+        Whether the levels are neighbours in an order.
+    more : int
+        The number of levels that are not in ``levels``, because they have few rows.
     """
 
-    where: Mapping[str, str]
-    rows: int
-    target: str
+    levels: tuple[Any, ...] = ()
+    above: Any = None
+    up_to: Any = None
+    missing: bool = False
+    ordered: bool = False
+    more: int = 0
 
     def __str__(self) -> str:
-        return f"{self.place()}: {printable(self.target)}, {counted(self.rows, 'row')}"
+        if self.missing:
+            return "missing"
+        if self.levels or self.more:
+            return self._describe_levels()
+        cuts = [cut for cut in (self.above, self.up_to) if cut is not None]
+        texts = dict(zip(cuts, distinct_texts(cuts), strict=True))
+        if self.above is None:
+            return "present" if self.up_to is None else f"up to {texts[self.up_to]}"
+        to = "" if self.up_to is None else f" to {texts[self.up_to]}"
+        return f"above {texts[self.above]}{to}"
+
+    def _describe_levels(self) -> str:
+        levels = self.levels
+        if self.ordered and len(levels) > 1:
+            return f"{level_name(levels[0])} to {level_name(levels[-1])}"
+        named = [level_name(label) for label in levels[:MAX_LEVELS_NAMED]]
+        more = len(levels) - len(named) + self.more
+        return " or ".join([*named, *([f"{more} more"] if more else [])])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields that are set, as JSON types."""
+        fields = {name: value for name, value in self._asdict().items() if value}
+        for name in fields.keys() & {"levels"}:
+            fields[name] = _json_labels(self.levels)
+        ends = {"above": self.above, "up_to": self.up_to}
+        return fields | {name: end for name, end in ends.items() if end is not None}
+
+
+class Cell(NamedTuple):
+    """A part of the rows, and how the target differs there from all rows.
+
+    Parameters
+    ----------
+    where : dict of Part
+        By column, its values in these rows.
+    rows : int
+        The number of rows.
+    median, overall_median
+        The lower median of the target in these rows and in all rows, if it is a number, a date or
+        an ordered category with more than two values.
+    level
+        Otherwise, the level that is most over-represented in these rows. Of a boolean, or a number
+        with two values, the larger one.
+    share, overall_share : float
+        The share of this level in these rows, and in all rows.
+    most_common, most_common_share
+        The most common level in these rows and its share, if the target has more than two levels.
+    """
+
+    where: Mapping[str, Part]
+    rows: int
+    median: Any = None
+    overall_median: Any = None
+    level: Any = None
+    share: float | None = None
+    overall_share: float | None = None
+    most_common: Any = None
+    most_common_share: float | None = None
 
     def place(self) -> str:
         """Return where these rows are, in words."""
         parts = self.where.items()
         return ", ".join(f"{printable(name)} {printable(part)}" for name, part in parts)
+
+    def overall(self) -> str:
+        """Return the target in all rows, in words."""
+        if self.overall_share is not None:
+            return f"all rows: {percent(self.overall_share)}"
+        return f"all rows: {distinct_texts([self.median, self.overall_median])[1]}"
+
+    def tendency(self) -> str:
+        """Return the median, or the share of the level, in words."""
+        if self.share is not None:
+            return percent(self.share)
+        return f"median {distinct_texts([self.median, self.overall_median])[0]}"
+
+    def note_on_most_common(self) -> str:
+        """Return the most common level in words, unless it is the over-represented one."""
+        if self.most_common_share is None or self.most_common == self.level:
+            return ""
+        return f"most common {quoted(self.most_common)} {percent(self.most_common_share)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields that are set, as JSON types; medians keep their own type."""
+        fields = {name: value for name, value in self._asdict().items() if value is not None}
+        for name in fields.keys() & {"level", "most_common"}:
+            (fields[name],) = _json_labels((fields[name],))
+        return {**fields, "where": {name: part.to_dict() for name, part in self.where.items()}}
+
+
+def percent(share: float) -> str:
+    """Return a fraction as text."""
+    return f"{100 * share:.0f} %"
+
+
+def level_name(label: Any) -> str:
+    """Return a level as text: in quotes if it could be taken for several levels.
+
+    Examples
+    --------
+    >>> level_name("Chad"), level_name("Hong Kong, China")
+    ('Chad', '"Hong Kong, China"')
+
+    """
+    (text,) = distinct_texts([label])
+    ambiguous = any(separator in text for separator in _SEPARATORS)
+    return quoted(text) if ambiguous else shown_value(text)
+
+
+def quoted(label: Any) -> str:
+    """Return a text in quotes, and any other label as text."""
+    if not isinstance(label, str):
+        return distinct_texts([label])[0]
+    shown = shown_value(label)
+    return shown if shown == f'"{label}"' else f'"{shown}"'
 
 
 @dataclass(frozen=True)
@@ -71,7 +196,7 @@ class Step:
         The number of cells of several columns in ``by``; 0 if there is one column.
     profile : tuple of Cell
         How the target differs between groups of rows, if the target or a column in ``by`` has
-        named values.
+        named values. At most three columns form these groups.
     """
 
     target: str
@@ -103,7 +228,7 @@ class Step:
             for column, alone, adds in self.contributions()
         ]
         if not words:
-            words = [f"{self.bins} bins"] if self.alone else []
+            words = [counted(self.bins, "bin")] if self.alone else []
             words += self._describe_cuts(most)
         return "; ".join([*words, *self.note_on_missing()])
 
@@ -116,6 +241,25 @@ class Step:
             return []
         contributions = zip(self.by, self.alone, self.adds, strict=True)
         return sorted(contributions, key=lambda each: -each[2])
+
+    def describe(self, cell: Cell) -> str:
+        """Return how the target differs in a cell from all rows, in words."""
+        words = f"{cell.tendency()} ({cell.overall()})"
+        if cell.level is not None and isinstance(cell.level, str):
+            words = f"{quoted(cell.level)} {words}"
+        elif cell.level is not None:
+            words = f"{self.target} = {quoted(cell.level)}: {words}"
+        note = cell.note_on_most_common()
+        return printable(f"{words}, {note}" if note else words)
+
+    def note_on_profile(self) -> list[str]:
+        """Return which explaining columns the cells do not use, if there are any."""
+        used = self.profile[0].where if self.profile else self.by
+        unused = [name for name in self.by if name not in used]
+        if not unused:
+            return []
+        verb = "is" if len(unused) == 1 else "are"
+        return [f"these cells use {listing(list(used))}; {listing(unused)} {verb} needed as well"]
 
     def note_on_missing(self) -> list[str]:
         """Return a note on missing cells, if there are any."""
@@ -138,19 +282,18 @@ class Step:
 
 def _json_cuts(cuts: Sequence[Any]) -> list[Any]:
     """Return cut points, or groups of labels as lists; labels that are no JSON are text."""
-    return [
-        [label if isinstance(label, (bool, int)) else str(label) for label in cut]
-        if isinstance(cut, tuple)
-        else cut
-        for cut in cuts
-    ]
+    return [_json_labels(cut) if isinstance(cut, tuple) else cut for cut in cuts]
+
+
+def _json_labels(labels: Sequence[Any]) -> list[Any]:
+    return [label if isinstance(label, (bool, int, float)) else str(label) for label in labels]
 
 
 def _describe_groups(groups: Sequence[Sequence[Any]], most: int) -> str:
     """Return groups of levels in words."""
     texts = []
     for group in groups[:most]:
-        shown = [printable(shown_value(label)) for label in group[:most]]
+        shown = [printable(level_name(label)) for label in group[:most]]
         shown += ["..."] * (len(group) > most)
         texts.append(f"{{{', '.join(shown)}}}")
     return " ".join([*texts, *["..."] * (len(groups) > most)])
@@ -191,7 +334,11 @@ class Explanation:
         heading = f"{self.measure} = {self.score:.4f} {self.summary()}"
         lines = [heading]
         for step in self.marked_steps():
-            lines += [f"  {step}", *(f"    {cell}" for cell in step.profile)]
+            lines.append(f"  {step}")
+            for cell in step.profile:
+                rows = counted(cell.rows, "row")
+                lines.append(f"    {cell.place()}: {step.describe(cell)}, {rows}")
+            lines += [f"    ({note})" for note in step.note_on_profile()]
         return "\n".join(lines)
 
     def marked_steps(self) -> tuple[Step, ...]:
@@ -248,7 +395,7 @@ class Explanation:
             fields = {f.name: getattr(step, f.name) for f in dataclasses.fields(step)}
             del fields["given"]
             fields["cuts"] = {column: _json_cuts(cuts) for column, cuts in step.cuts.items()}
-            fields["profile"] = [cell._asdict() for cell in step.profile]
+            fields["profile"] = [cell.to_dict() for cell in step.profile]
             steps.append({k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()})
         return {
             "measure": self.measure,

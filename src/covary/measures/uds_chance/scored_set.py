@@ -9,7 +9,7 @@ import numpy as np
 
 from covary.array_types import Columns
 from covary.engines.base import RunTasks
-from covary.measures.uds_chance.cuts import best_parts
+from covary.measures.uds_chance.cuts import Partitions
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.profile import profile
 from covary.measures.uds_chance.selection import NOTHING, Found, Probe, examine
@@ -67,7 +67,11 @@ class ScoredSet(NamedTuple):
         by = sorted(best.columns, key=lambda column: alone[column], reverse=True)
         by = by if best.estimate > 0.0 else []
         adds = {c: self._added(target, c, by, best.estimate) for c in by}
-        by_importance = sorted(by, key=lambda column: -adds[column])
+        # The column that adds most comes first.
+        partitions = {
+            column: Partitions(prepared, target, column, _without(by, column))
+            for column in sorted(by, key=lambda column: -adds[column])
+        }
         return Step(
             target=names[target],
             given=tuple(names[column] for column in given),
@@ -77,13 +81,10 @@ class ScoredSet(NamedTuple):
             cells=self._examined(target, best.columns).n_cells if len(by) > 1 else 0,
             alone=tuple(alone[column] for column in by),
             adds=tuple(adds[column] for column in by),
-            cuts={
-                names[column]: best_parts(prepared, target, column, _without(by, column)).cuts
-                for column in by
-            },
+            cuts={names[column]: partitions[column].best().cuts for column in by},
             missing=sum(_n_missing(prepared, column, target) for column in by),
             rows=int(prepared.n_present[target]),
-            profile=profile(prepared, target, by_importance),
+            profile=profile(prepared, target, partitions),
         )
 
     def _added(self, target: int, column: int, by: Sequence[int], explained: float) -> float:
