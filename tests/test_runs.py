@@ -20,6 +20,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from covary import api
@@ -1215,6 +1216,22 @@ def test_a_search_is_finished_only_after_its_tests(tmp_path):
     with pytest.raises(RunError, match="permutations is 9 there and 19 here"):
         run.begin_tests({"permutations": 19})
     run.close()
+
+
+def test_levels_cannot_resume_a_search_of_ordered_values_with_the_same_numbers(tmp_path):
+    rng = np.random.default_rng(0)
+    numbers = rng.choice(3, 200, p=[0.5, 0.3, 0.2])
+    x = numbers % 2 + rng.normal(size=200)
+    labels = np.array(["low", "middle", "high"])
+    run = tmp_path / "run.covary"
+
+    def search(ordered):
+        sizes = pd.Categorical(labels[numbers], labels, ordered=ordered)
+        return api.search(pd.DataFrame({"size": sizes, "x": x}), run=run, resume=True)
+
+    search(ordered=True)
+    with pytest.raises(RunError, match="size"):
+        search(ordered=False)
 
 
 def test_equal_values_of_other_types_can_resume(tmp_path):

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from covary import errors
-from covary.array_types import Columns, ColumnSets, Floats
+from covary.array_types import Columns, ColumnSets
 from covary.measures import Measure
 from covary.prepare import Prepared, Roles
 from covary.runs import RunDescription
 from covary.searching.candidates import Candidates
 from covary.searching.options import SearchOptions
 from covary.searching.strategies import Strategy
-from covary.table import TableOptions, undeclared
+from covary.table import Column, TableOptions, undeclared
 from covary.version import __version__
 
 # Scoring more sets would take weeks on any machine.
@@ -84,7 +84,7 @@ class SearchPlan:
             parameters=self.parameters(),
             defaults=SearchOptions.defaults() | TableOptions.defaults(),
             rows=self.prepared.n_rows,
-            columns=[(storable(each.name), _fingerprint(each.values)) for each in columns],
+            columns=[(storable(each.name), _fingerprint(each)) for each in columns],
             versions={
                 "covary": __version__,
                 "python": python_version(),
@@ -145,11 +145,13 @@ def _json_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else repr(value)
 
 
-def _fingerprint(values: Floats) -> str:
+def _fingerprint(column: Column) -> str:
     """Return a hash of a column; signs of zero and kinds of NaN do not matter."""
-    plain = np.array(values, np.float64) + 0.0
+    plain = np.array(column.values, np.float64) + 0.0
     plain[np.isnan(plain)] = np.nan
-    return hashlib.blake2b(plain.tobytes(), digest_size=16).hexdigest()
+    # Levels have other scores than ordered values with the same numbers.
+    kind = b"nominal" if column.kind == "nominal" else b""
+    return hashlib.blake2b(kind + plain.tobytes(), digest_size=16).hexdigest()
 
 
 def storable(name: str) -> str:
