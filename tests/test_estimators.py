@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -143,3 +144,63 @@ def test_the_supervised_selector_selects_the_columns_that_explain_y_together():
     selected = SubspaceSearch(supervised=True).fit(X, y).get_support(indices=True)
     assert selected.tolist() == [0, 1, 2, 3]
     assert SubspaceSearch(supervised=True).fit(X[:, 4:], y).get_support().sum() <= 1
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["male", "female"], 600)
+    port = pd.Categorical(rng.choice(["S", "C", "Q"], 600))
+    fare = np.where(port == "C", 50.0, 10.0) * rng.uniform(0.8, 1.2, 600)
+    start = pd.date_range("2024-01-01", periods=600, freq="7h")
+    return pd.DataFrame(
+        {
+            "sex": sex,
+            "port": port,
+            "fare": fare,
+            "when": start,
+            "note": [f"a remark of the passenger with number {k}" for k in range(600)],
+        }
+    )
+
+
+@pytest.mark.filterwarnings("ignore::covary.CovaryWarning")
+def test_frames_with_text_categories_and_dates(mixed):
+    fitted = SubspaceSearch(top=3).set_output(transform="pandas").fit(mixed)
+    assert fitted.subspaces_ == covary.search(mixed, top=3).subspaces
+    assert {"port", "fare"} <= set(fitted.get_feature_names_out())
+    assert list(fitted.transform(mixed).columns) == list(fitted.get_feature_names_out())
+    assert fitted.get_support().shape == (5,)
+    survived = np.where(mixed["sex"] == "female", "yes!", "no!")
+    supervised = SubspaceSearch(supervised=True).fit(mixed, survived)
+    assert list(supervised.get_feature_names_out()) == ["sex"]
+    assert supervised.transform(mixed).ravel().tolist() == mixed["sex"].tolist()
+
+
+@pytest.mark.filterwarnings("ignore::covary.CovaryWarning")
+def test_a_calendar_column_selects_its_date(mixed):
+    weekend = np.where(mixed["when"].dt.day_of_week >= 5, "free", "work")
+    fitted = SubspaceSearch(supervised=True).fit(mixed, weekend)
+    assert fitted.subspaces_[0].columns == ("when (weekday)", "y")
+    assert list(fitted.get_feature_names_out()) == ["when"]
+
+
+def test_missing_labels_are_an_error(frame):
+    X = frame[["noise", "a"]]
+    labels = np.where(frame["a"] > 0.5, "high", "low").astype(object)
+    labels[[3, 5]] = None
+    for y in (labels, pd.Series(labels), pd.Series(labels, dtype="category")):
+        for data in (X, X.to_numpy()):
+            with pytest.raises(ValueError, match="2 of 2,000 labels are missing; remove these"):
+                SubspaceSearch(supervised=True).fit(data, y)
+
+
+def test_labels_must_have_one_per_row(frame):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        SubspaceSearch(supervised=True).fit(frame[["noise", "a"]], ["a", "b"])
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_transform_needs_a_fit(mixed):
+    with pytest.raises(NotFittedError):
+        SubspaceSearch().transform(mixed)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from covary.api import search
 from covary.array_types import AnyArray, Booleans
@@ -17,7 +23,7 @@ from covary.options import accepts, document
 from covary.registry import DEFAULT_MEASURE
 from covary.searching.options import SearchOptions
 from covary.searching.strategies import Strategy
-from covary.table import Column, Table
+from covary.table import Column, Table, kind_of_frame, read_table
 from covary.table.arrays import array_column
 from covary.table.read import MIN_ROWS
 
@@ -116,8 +122,9 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or frame of numbers, n_samples x n_features
-            NaN is a missing cell.
+        X : array of numbers, or frame, n_samples x n_features
+            NaN is a missing cell. A frame may contain text, categories and dates, as for
+            `covary.search`; columns that cannot be used are not selected.
         y : array of n_samples numbers or class labels, optional
             Used if ``supervised``. Text is a class label, without an order. Whole numbers are
             ordered; pass ``y.astype(str)`` if they are labels.
@@ -127,27 +134,38 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         SubspaceSearch
 
         """
+        if self.supervised:
+            _check_labels(y)
         checks: dict[str, Any] = {
             "dtype": np.float64,
             "ensure_all_finite": "allow-nan",
             "ensure_min_samples": MIN_ROWS,
             "ensure_min_features": 1 if self.supervised else 2,
         }
+        if is_frame := kind_of_frame(X) is not None:
+            checks = {"skip_check_array": True}
         if self.supervised:
             X, y = validate_data(self, X, y, **checks)
+            y = column_or_1d(y)
+            check_consistent_length(X, y)
         else:
             X = validate_data(self, X, **checks)
-        names = list(getattr(self, "feature_names_in_", _unnamed(self.n_features_in_)))
-        columns = [Column(name, X[:, at]) for at, name in enumerate(names)]
+        if is_frame:
+            names, table = list(map(str, X.columns)), read_table(X)
+        else:
+            names = _unnamed(self.n_features_in_)
+            columns = tuple(Column(name, X[:, at]) for at, name in enumerate(names))
+            table = Table(columns, len(X))
         target = None
         if self.supervised:
-            target = _unused_name(names)
-            columns.append(_target_column(np.asarray(y), target))
+            target = _unused_name([*names, *table.names])
+            column = _target_column(np.asarray(y), target)
+            table = replace(table, columns=(*table.columns, column))
         top = self.top
         if top is None:
             top = TOP_SUPERVISED if self.supervised else TOP
         self.result_ = search(
-            Table(tuple(columns), len(X)),
+            table,
             measure=self.measure,
             strategy=self.strategy,
             engine=self.engine,
@@ -164,7 +182,9 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             **(self.measure_params or {}),
         )
         self.subspaces_ = self.result_.subspaces
-        chosen = {name for each in self.subspaces_ if each.score > 0 for name in each.columns}
+        found = {name for each in self.subspaces_ if each.score > 0 for name in each.columns}
+        # The hour, weekday or month of a date selects the date.
+        chosen = {each.part_of or each.name for each in table.columns if each.name in found}
         self._support = np.array([name in chosen for name in names])
         return self
 
@@ -180,6 +200,20 @@ class SubspaceSearch(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 document(SubspaceSearch, OPTIONS)
+
+
+def _check_labels(y: Any) -> None:
+    """Raise an error if a class label is missing; scikit-learn checks numbers."""
+    labels = np.asarray(y)
+    if labels.dtype.kind != "O" or labels.ndim != 1:
+        return
+    column = array_column(labels, "y", as_levels=True)
+    n_missing = int(np.isnan(column.values).sum()) if isinstance(column, Column) else 0
+    if n_missing:
+        raise ValueError(
+            f"Input y contains NaN: {n_missing:,} of {labels.size:,} labels are missing; remove "
+            "these rows"
+        )
 
 
 def _target_column(values: AnyArray, name: str) -> Column:
