@@ -152,7 +152,7 @@ def mixed():
     sex = rng.choice(["male", "female"], 600)
     port = pd.Categorical(rng.choice(["S", "C", "Q"], 600))
     fare = np.where(port == "C", 50.0, 10.0) * rng.uniform(0.8, 1.2, 600)
-    start = pd.date_range("2024-01-01", periods=600, freq="7h")
+    start = pd.date_range("2024-01-01", periods=600, freq="31h")
     return pd.DataFrame(
         {
             "sex": sex,
