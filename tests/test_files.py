@@ -85,6 +85,39 @@ def test_byte_order_mark_before_numbers(read):
     assert cells(read("1,4\n2,5\n3,6\n".encode("utf-8-sig"))) == {"x0": [1, 2, 3], "x1": [4, 5, 6]}
 
 
+def test_windows_1252(read):
+    table = read(
+        "a,w\n1,price in \u20ac\n2,\u201edas\u201c\n1,price in \u20ac\n2,\u201edas\u201c\n".encode(
+            "cp1252"
+        )
+    )
+    assert cells(table)["w"] == ["price in \u20ac", "\u201edas\u201c"] * 2
+    undefined = read("a,w\n1,\x81\n2,x\n1,\x81\n2,x\n".encode("latin-1"))
+    assert cells(undefined)["w"] == ["\x81", "x"] * 2
+
+
+@pytest.mark.parametrize(
+    ("late", "label"), [(b"\xe4", "\xe4"), (b"\x80", "\u20ac"), (b"\x81", "\x81")]
+)
+def test_encoding_that_only_late_bytes_show(read, late, label):
+    rows = b"1,x\n2,y\n" * 20_000
+    table = read(b"a,w\n" + rows + b"3," + late + b"\n4," + late + b"\n")
+    assert cells(table)["w"] == ["x", "y"] * 20_000 + [label] * 2
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark(read, encoding):
+    assert cells(read("a,b\n1,1.5\n2,2.5\n3,3.5\n".encode(encoding))) == PLAIN
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_delimiter_in_the_first_line(read, line_end):
+    content = "sep=;\na;b\n1;1.5\n2;2.5\n3;3.5\n".replace("\n", line_end)
+    assert cells(read(content)) == PLAIN
+    content = "SEP=,\n\na,b\n1,1.5\n2,2.5\n3,3.5\n".replace("\n", line_end)
+    assert cells(read(content)) == PLAIN
+
+
 def compressed_by_arrow(codec: str, content: bytes) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, codec) as stream:

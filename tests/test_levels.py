@@ -375,6 +375,17 @@ OTHER_FILES = {
     "large numbers": ["9007199254740993,1e300,7", "9007199254740992,1,8", "1,-1e-300,9"],
     "codes": ["00123,A1,1.5.2", "00124,A2,1.6.0", "00123,A1,1.5.2", "00124,A2,1.6.0"],
     "infinite": ["1,inf,Infinity", "2,1,-1", "3,2,2", "3,2,5"],
+    "numbers of Arrow only": ["0x1f,00123,1", "0x20,?,2", "0x1f,00124,3", "0x20,00123,4"],
+    "dates of Arrow only": [
+        "2020-09-13 10-15,2020-09-13 10,1",
+        "2020-09-14 10-16,2020-09-14 11,2",
+    ],
+    "dates and moments": ["2020-09-13,1,1", "2020-09-13 12:30,2,1", "2020-09-14,3,2"],
+    "nanoseconds": ["2020-09-13 10:00:00.123456789,1,1", "2020-09-13 10:00:00.5,2,1"],
+    "one truth": ["false,True,1", "-,True,2", "false,True,3"],
+    "levels that look like missing cells": ["+,-,1", "-,?,2", "+,-,3", "+,?,4"],
+    "one time zone": ["2020-09-13T00:00:00+02:00,1,2", "2020-09-15T23:30:00+02:00,2,1"],
+    "UTC": ["2020-09-13T00:00:00Z,1,2", "2020-09-15T23:30:00Z,2,1"],
 }
 
 
@@ -582,6 +593,24 @@ def test_other_columns_with_the_name_of_an_identifier_are_used(numbers):
     assert read(pd.DataFrame({"id": numbers, "x": 1.5}), dates=["time"]).names == ("id", "x")
 
 
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("name", ["a", "case nr of the study", "x"])
+def test_numbers_in_the_order_of_the_rows_are_left_out(name, first, tmp_path):
+    numbers = np.arange(first, first + 50)
+    frame = pd.DataFrame({name: numbers, "v": numbers % 7, "w": numbers % 5})
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    for data in (frame, frame.astype(float), pl.from_pandas(frame), path):
+        assert notices(data) == [
+            f"left out: '{name}' (the numbers of the rows; name it in columns to use it)"
+        ]
+        assert read(data, [name, "v"]).names == (name, "v")
+    for other in (numbers + 2, numbers[::-1], np.append(numbers[:-1], 99), numbers * 2):
+        assert read(frame.assign(**{name: other})).left_out == ()
+    assert read(frame.rename(columns={name: "day of trial"})).left_out == ()
+    assert read(frame[[name, "v"]]).left_out == ()  # no column to spare
+
+
 def test_arrays_have_no_row_numbers():
     numbers = np.arange(50.0)
     assert read(np.column_stack([numbers, numbers % 7])).left_out == ()
@@ -644,8 +673,9 @@ def test_one_warning_names_every_column_that_is_left_out():
     )
     assert notices(frame) == [
         "left out: 'one' (a single level, 'yes' in all rows); 'list' (of type list; convert it to "
-        "numbers or text); 'nothing' (empty); 'id' (the numbers of the rows; name it in columns "
-        "to use it); 'infinite' (a column with 1 infinite value; replace them by missing cells)"
+        "numbers or text); 'nothing' (empty); 'id' (an identifier (whole numbers that hardly "
+        "repeat); name it in columns to use it); 'infinite' (a column with 1 infinite value; "
+        "replace them by missing cells)"
     ]
 
 

@@ -736,7 +736,7 @@ def test_not_a_table(data, name):
         ),
         (
             pd.DataFrame({"id": [1, 2, 3]}),
-            r"no column can be used: 'id' is an identifier \(whole numbers that hardly repeat\); na",
+            r"no column can be used: 'id' is an identifier \(whole numbers that hardly repeat\);",
         ),
         (
             pd.DataFrame({"a": list("xyz"), "b": [None] * 3}),

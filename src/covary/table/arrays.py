@@ -17,6 +17,7 @@ from covary.table.table import Column
 LARGEST_EXACT = 2**53
 # More microseconds than 64 bits can count.
 _LONG_DURATION = timedelta(days=2**63 // 86_400_000_000)
+_DURATIONS = {"us": "microseconds", "s": "seconds"}
 
 
 def array_column(
@@ -83,7 +84,8 @@ def _integer_column(
     present = values if missing is None else values[~missing]
     least, largest = (int(present.min()), int(present.max())) if present.size else (0, 0)
     origin = least if max(-least, largest) > LARGEST_EXACT else 0
-    if largest - origin > LARGEST_EXACT and _are_rounded(np.unique(present), origin):
+    may_be_rounded = largest - origin > LARGEST_EXACT
+    if may_be_rounded and (as_levels or _are_rounded(np.unique(present), origin)):
         is_present = np.full(values.size, True) if missing is None else ~missing
         return _large_numbers(present.tolist(), is_present, name, as_levels)
     numbers = _count_from(values, origin) if origin else values.astype(np.float64)
@@ -140,8 +142,9 @@ def _object_column(values: AnyArray, name: str, as_levels: bool, decimal: str) -
         times = _with_missing([_nanoseconds(cell) for cell in cells], present, np.nan)
         return Column(name, times, "date", dtype="time")
     if all_are(timedelta):
-        unit = "us" if max(map(abs, cells)) < _LONG_DURATION else "ms"
-        durations = np.array(cells, f"m8[{unit}]")
+        unit = "us" if max(map(abs, cells)) < _LONG_DURATION else "s"
+        counts = [cell // timedelta(**{_DURATIONS[unit]: 1}) for cell in cells]
+        durations = np.array(counts, np.int64).view(f"m8[{unit}]")
         return _date_column(_with_missing(durations, present, np.timedelta64("NaT")), name)
     if all_are(date):
         return _date_objects(cells, present, name)
@@ -159,12 +162,12 @@ def _number_objects(
     """Return numbers as a column; large integers count from the least one."""
     numbers = [_float(cell) for cell in cells]
     origin = 0
-    if any(abs(number) > LARGEST_EXACT for number in numbers):
+    if any(abs(number) >= LARGEST_EXACT for number in numbers):
         if all(isinstance(cell, (Integral, Decimal)) and cell == cell // 1 for cell in cells):
             origin = int(min(cells))
             numbers = [_float(int(cell) - origin) for cell in cells]
         exact = {cell for cell in cells if not isinstance(cell, (float, np.floating))}
-        if len({_float(cell - origin) for cell in exact}) < len(exact):
+        if as_levels or len({_float(cell - origin) for cell in exact}) < len(exact):
             return _large_numbers(cells, present, name, as_levels)
     return Column(name, _with_missing(numbers, present, np.nan), kind, origin=origin)
 

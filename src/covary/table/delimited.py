@@ -162,7 +162,9 @@ def _may_be_misread(column: pa.ChunkedArray, has_hexadecimals: bool) -> bool:
     if column.type == pa.int64():
         return has_hexadecimals
     is_double = column.type == pa.float64()
-    return is_double and bool(pc.any(pc.greater(pc.abs(column), float(LARGEST_EXACT))).as_py())
+    return is_double and bool(
+        pc.any(pc.greater_equal(pc.abs(column), float(LARGEST_EXACT))).as_py()
+    )
 
 
 def _parse_columns(

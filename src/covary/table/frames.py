@@ -116,7 +116,7 @@ def series_column(
         return array_column(native.dt.to_timestamp().to_numpy(), name)
     if type(dtype).__name__ in _CAST_FIRST:
         numbers = series.cast(nw.Float64)
-        if dtype != nw.Boolean and (numbers.abs().max() or 0.0) > LARGEST_EXACT:
+        if dtype != nw.Boolean and (numbers.abs().max() or 0.0) >= LARGEST_EXACT:
             exact = np.array(series.to_list(), dtype=object)
             return array_column(exact, name, as_levels=as_levels)
         series = numbers

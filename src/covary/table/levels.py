@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from covary import errors
-from covary.array_types import Floats, Integers
+from covary.array_types import Integers
 from covary.table.table import Column
 from covary.table.text_values import is_missing_text
 from covary.validation import label_text
@@ -106,30 +106,24 @@ def as_ordered(column: Column, order: Sequence[Any]) -> Column:
     return Column(column.name, values, "category", tuple(order), read_as=read_as)
 
 
-def identifier_reason(column: Column) -> str:
-    """Return why whole numbers only identify rows; an empty text if they may mean more.
+def is_row_number(column: Column) -> bool:
+    """Return whether a column is 0, 1, 2, ... or 1, 2, 3, ... and is not named like a time."""
+    values = column.values
+    if column.kind != "number" or values.size < MIN_ROW_NUMBERS or values[0] not in (0.0, 1.0):
+        return False
+    is_row_number = np.array_equal(values, values[0] + np.arange(values.size))
+    return is_row_number and not _TIME_NAME.fullmatch(column.name.strip())
 
-    They only identify rows if they are 0, 1, 2, ... or 1, 2, 3, ... in the order of the rows and
-    the name is not that of a time, or if they hardly repeat and have the name of an identifier.
-    """
+
+def is_identifier(column: Column) -> bool:
+    """Return whether whole numbers hardly repeat and have the name of an identifier."""
     name, values = column.name.strip(), column.values
-    if column.kind != "number" or values.size == 0:
-        return ""
-    if _are_row_numbers(values) and not _TIME_NAME.fullmatch(name):
-        return errors.row_number_reason()
-    if not _IDENTIFIER_NAME.fullmatch(name):
-        return ""
+    if column.kind != "number" or not values.size or not _IDENTIFIER_NAME.fullmatch(name):
+        return False
     present = values[~np.isnan(values)]
     n_distinct = np.unique(present).size
     is_distinct = n_distinct >= min(MIN_DISTINCT * values.size, values.size - 1)
-    is_identifier = is_distinct and np.all(present == np.floor(present))
-    return errors.identifier_number_reason() if is_identifier else ""
-
-
-def _are_row_numbers(values: Floats) -> bool:
-    if values.size < MIN_ROW_NUMBERS or values[0] not in (0.0, 1.0):
-        return False
-    return np.array_equal(values, values[0] + np.arange(values.size))
+    return is_distinct and bool(np.all(present == np.floor(present)))
 
 
 def _is_free_text(labels: Sequence[Any]) -> bool:

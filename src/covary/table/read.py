@@ -13,7 +13,7 @@ from covary import errors
 from covary.array_types import AnyArray
 from covary.table.arrays import array_column
 from covary.table.calendar import CHOICES, source_of, with_calendar
-from covary.table.levels import as_nominal, as_ordered, identifier_reason
+from covary.table.levels import as_nominal, as_ordered, is_identifier, is_row_number
 from covary.table.options import NO_OPTIONS, Declared, TableOptions
 from covary.table.table import Ambiguous, Column, Table
 
@@ -85,10 +85,17 @@ def _without_unsearchable(table: Table, data: Any) -> Table:
         n_infinite = int(np.isinf(column.values).sum()) if may_be_infinite else 0
         if n_infinite:
             left_out.append((column.name, errors.infinite_reason(n_infinite)))
-        elif has_names and column.name not in nominal and (why := identifier_reason(column)):
-            left_out.append((column.name, why))
+        elif has_names and column.name not in nominal and is_identifier(column):
+            left_out.append((column.name, errors.identifier_number_reason()))
         else:
             kept.append(column)
+    if has_names:
+        row_numbers = {c.name for c in kept if c.name not in nominal and is_row_number(c)}
+        if len(kept) - len(row_numbers) >= 2:  # a table of two columns has no column to spare
+            left_out += [
+                (c.name, errors.row_number_reason()) for c in kept if c.name in row_numbers
+            ]
+            kept = [column for column in kept if column.name not in row_numbers]
     return replace(table, columns=tuple(kept), left_out=tuple(left_out))
 
 
