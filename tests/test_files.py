@@ -392,6 +392,12 @@ def test_written_text_is_read_back(tmp_path_factory, delimiter, data, header, co
 # ---------------------------------------------------------------- errors in text
 
 
+def test_a_space_before_a_quotation_mark(message_of):
+    message = message_of('a,b\n1,"x, y"\n2, "x, y"\n3,z\n')
+    assert "line 3 has 3 cells, but the first row has 2" in message
+    assert message.endswith(": remove the space before its quotation mark")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

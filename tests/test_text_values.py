@@ -434,7 +434,7 @@ def test_numbers_but_in_a_long_column():
 CONVENTIONS = [("", "."), (",", "."), ("", ","), (".", ","), (" ", "."), (" ", ","), ("'", "."),
                ("'", ",")]  # fmt: skip
 SAME = {"\u2212": "-", "\u00a0": " ", "\u202f": " ", "\u2019": "'"}
-SYMBOLS = "%$\u20ac\u00a3"
+SYMBOLS = (*"%$\u20ac\u00a3", "EUR", "USD")
 
 
 def slow_number(text, thousands, decimal):

@@ -307,13 +307,22 @@ def damaged(path: object, reason: object) -> TableError:
 
 
 def ragged_row(
-    path: object, line: int, n_cells: int, n_columns: int, delimiter: str
+    path: object,
+    line: int,
+    n_cells: int,
+    n_columns: int,
+    delimiter: str,
+    has_spaced_quote: bool = False,
 ) -> TableError:
     cells = f"{n_cells} cell{'s' if n_cells != 1 else ''}"
     return unreadable(
         path,
         f"line {line} has {cells}, but the first row has {n_columns} (delimiter {delimiter!r}): "
-        "give every row the same number of cells",
+        + (
+            "remove the space before its quotation mark"
+            if has_spaced_quote
+            else "give every row the same number of cells"
+        ),
     )
 
 

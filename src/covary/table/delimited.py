@@ -371,7 +371,9 @@ def _find_cause(
         if any(cell.strip(" \t\x1a") for cell in row):
             if _spans_lines(row) and next(rows, None) is None:
                 return errors.open_quote(path, line)
-            return errors.ragged_row(path, line, len(row), len(layout.names), layout.delimiter)
+            spaced = any(re.match(r'\s+"', cell) for cell in row)
+            n_columns = len(layout.names)
+            return errors.ragged_row(path, line, len(row), n_columns, layout.delimiter, spaced)
         has_blank = True
     if "straddling" in str(error):
         return errors.unreadable(path, f"a row has more than {layout.block_bytes} bytes")

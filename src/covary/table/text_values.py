@@ -281,6 +281,8 @@ class _NumberFormat:
         others = (
             replace(self, thousands=t, decimal=d) for t, d in _SEPARATORS if d != self.decimal
         )
+        first = column[:_FIRST_TEXTS]
+        others = (each for each in others if each.matches(first).all())
         return "?" if any(each.matches(column).all() for each in others) else self.decimal
 
     def is_doubtful(self, column: Any) -> bool:
