@@ -22,6 +22,8 @@ from covary.engines import Threads
 from covary.plots.clustered_order import clustered_order
 from covary.plots.curves import best_fit
 from covary.plots.figure_source import FigureSource
+from covary.plots.figures.graph_layout import Label, line_geometry
+from covary.plots.figures.style import shown_label
 from covary.plots.round_bins import round_bins
 from covary.plots.set_figures import SetFigures
 from covary.prepare import Prepared
@@ -285,6 +287,36 @@ def points_of(panel):
     return next(layer for layer in panel["layer"] if layer["mark"]["type"] == "circle")
 
 
+def test_a_curve_stays_between_the_values():
+    # The polynomial that fits best is far below all values where there are few rows.
+    rng = np.random.default_rng(1)
+    x = np.append(rng.exponential(size=500), [14.0, 18.0])
+    y = np.where(x < 0.5, 3.0, np.where(x < 1.2, 2.0, 1.0))
+    fit = best_fit(x, y)
+    assert fit is not None
+    assert fit.y.min() >= 1.0
+    assert fit.y.max() <= 3.0
+
+
+def test_numbers_of_a_graph_are_not_on_names():
+    start, end = (0.0, 0.0), (200.0, 0.0)
+    free = line_geometry(start, end)
+    for at in (free["xt"], 60.0, 100.0):
+        for y in (-13.0, 13.0):
+            label = Label(at, y, 30.0)
+            place = line_geometry(start, end, [label])
+            assert abs(place["xt"] - label.x) > 30 or abs(place["yt"] - label.y) > 10
+            assert abs(place["yt"]) == 13.0
+
+
+def test_long_names_are_shortened():
+    name = "start " + 3_000 * "x" + " end"
+    assert len(shown_label(name)) <= 80
+    assert shown_label(name).startswith("start ")
+    assert shown_label(name).endswith(" end")
+    assert shown_label("x" * 80) == "x" * 80
+
+
 def test_the_explained_column_is_vertical_and_the_explaining_column_has_cuts(table):
     pair = covary.search(table[["square", "x"]])[0]
     chart = specification(pair.plot.projections())
@@ -292,7 +324,7 @@ def test_the_explained_column_is_vertical_and_the_explaining_column_has_cuts(tab
     cuts, points = panel["layer"][0], panel["layer"][1]
     assert points["encoding"]["x"]["title"] == "x"
     assert points["encoding"]["y"]["title"] == "square"
-    assert panel["title"]["text"].startswith("polynomial of degree 2, R² = 0.99")
+    assert panel["title"]["text"][0].startswith("polynomial of degree 2, R² = 0.99")
     explained = covary.explain(table, ["square", "x"]).steps[0]
     assert [cut["cut"] for cut in rows_of(chart, cuts)] == list(explained.cuts["x"])
 

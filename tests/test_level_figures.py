@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections import Counter
 
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import covary
+from covary.plots.figures.style import shown_label
 from covary.plots.levels import level_texts, shown_levels
 from covary.table import Column
 from test_figures import every_number, fields, rows_of, specification
@@ -106,7 +108,8 @@ def test_texts_of_different_levels_differ(labels):
     texts = level_texts([*labels, extra], extra=extra)
     assert len(set(texts)) == len(labels) + 2
     assert texts[-1] == extra
-    assert all(text.isprintable() and 0 < len(text) < 40 for text in texts)
+    plain = [text.strip("\u2068\u2069") for text in texts]
+    assert all(text.isprintable() and 0 < len(text) < 40 for text in plain)
 
 
 def test_a_short_label_is_its_own_text():
@@ -444,3 +447,65 @@ def test_counts_contain_no_rows(people):
         assert "row" not in set(fields(chart))
         weights = set(people["weight"].tolist())
         assert not weights & set(every_number(chart))
+
+
+# ---------------------------------------------------------------- numbers beside levels
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_numbers_with_two_values_are_tiles_beside_levels(rows):
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["male", "female"], 400)
+    survived = (rng.random(400) < np.where(sex == "female", 0.8, 0.2)).astype(int)
+    frame = pd.DataFrame({"sex": sex, "survived": survived})
+    layer, tiles = drawn(frame, "sex", "survived", "rect", rows=rows)
+    assert levels_of(layer, "y") == ["1", "0"]
+    shares = {(tile["g0"], tile["g1"]): tile["share"] for tile in tiles}
+    for level in ("male", "female"):
+        assert shares[level, "1"] == pytest.approx(survived[sex == level].mean(), abs=1e-4)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_stacked_bars_of_skewed_numbers_have_a_logarithmic_axis(whole):
+    rng = np.random.default_rng(0)
+    price = np.append(np.exp(rng.normal(3, 1.5, 1_900)), np.zeros(100))
+    price = np.round(price) if whole else price
+    kind = np.where(rng.random(2_000) < 0.8, np.where(price > 20, "high", "low"), "other kind")
+    frame = pd.DataFrame({"price": price, "kind": kind})
+    layer, segments = drawn(frame, "price", "kind", "rect")
+    assert layer["encoding"]["x"]["scale"]["type"] == "symlog"
+    bars = {(segment["c0"], segment["x2"]): segment["of"] for segment in segments}
+    assert sum(bars.values()) == 2_000
+    assert len(bars) >= 5
+    assert max(bars.values()) < 600
+    for (low, high), rows in bars.items():
+        assert rows == ((price >= low) & (price < high)).sum()
+    frame["price"] = rng.random(2_000)
+    assert "type" not in drawn(frame, "price", "kind", "rect")[0]["encoding"]["x"]["scale"]
+
+
+def test_the_bar_of_missing_cells_is_labelled(people):
+    frame = people[["age", "drink"]].astype({"age": float})
+    frame.loc[frame.index[::5], "age"] = np.nan
+    chart = specification(of_pair(frame, "age", "drink").plot.projections())
+    ((_, text),) = layers_of(chart, "text")
+    assert text == [{"text": "missing age"}]
+    chart = specification(of_pair(frame.dropna(), "age", "drink").plot.projections())
+    assert layers_of(chart, "text") == []
+
+
+def test_of_equally_frequent_levels_the_most_associated_ones_are_drawn():
+    level = np.repeat(np.arange(40), 20)
+    unusual = {3, 17, 26, 39}
+    y = np.random.default_rng(0).normal(size=800) + 8 * np.isin(level, list(unusual))
+    colour = np.where(np.isin(level, list(unusual)), "red", np.where(y > 0, "blue", "green"))
+    frame = pd.DataFrame({"x": [f"L{each}" for each in level], "y": y, "colour": colour})
+    for other, kind in (("y", "bar"), ("colour", "rect")):
+        layer, _ = drawn(frame, "x", other, kind)
+        assert {f"L{each}" for each in unusual} <= set(levels_of(layer, "x"))
+
+
+def test_right_to_left_labels_do_not_reorder_their_neighbours():
+    name = next(label for label in LABELS if unicodedata.bidirectional(label[:1] or " ") == "R")
+    assert level_texts([name, "Ab"]) == [f"\u2068{name}\u2069", "Ab"]
+    assert shown_label(name) == f"\u2068{name}\u2069"

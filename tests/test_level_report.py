@@ -279,6 +279,7 @@ def test_notes_name_only_the_marks_of_the_panels(people, tmp_path):
     assert "Orange curve" not in text
     text, _ = written(people, tmp_path, columns=["diet"], target="drink")
     assert "Tiles: the rows" in text
+    assert "rows are drawn" not in text, "there are no points"
     assert "Boxes: the middle half" not in text
 
 

@@ -522,7 +522,7 @@ def test_large_and_small_numbers_have_a_page(tmp_path, unit, rows):
     found = covary.search(pd.DataFrame({"a": x * unit, "b": x**2 * unit}))
     found.report(tmp_path / "out.html", rows=rows)
     figure = figures_of((tmp_path / "out.html").read_text(encoding="utf-8"))["set1"]
-    assert figure["concat"][0]["title"]["text"].startswith("polynomial of degree 2, R² = 1.000")
+    assert figure["concat"][0]["title"]["text"] == ["polynomial of degree 2, R² = 1.000"]
 
 
 def test_categories_keep_their_order(tmp_path):

@@ -69,6 +69,15 @@ def is_whole(column: Column) -> bool:
     return bool(column.origin) or bool((values == np.round(values)).all())
 
 
+def has_two_values(column: Column) -> bool:
+    """Return whether a column of numbers has two values, which are whole: such as 0 and 1."""
+    if column.kind != "number" or not is_whole(column):
+        return False
+    values = column.values[~np.isnan(column.values)]
+    ends = (values.min(initial=np.inf), values.max(initial=-np.inf))
+    return bool(ends[0] < ends[1] and np.isin(values, ends).all())
+
+
 def seconds_per_unit(column: Column) -> float:
     """Return the length in seconds of one unit of a column of dates, times or durations."""
     unit = np.dtype("timedelta64[ns]" if column.dtype == "time" else column.dtype)

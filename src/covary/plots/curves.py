@@ -117,7 +117,8 @@ def best_fit(x: Floats, y: Floats, seed: int = 0) -> Fit | None:
     )
     at = np.linspace(0.0, 1.0, POINTS_ON_CURVE)
     r2 = _r2(y, chosen.fit_predict(x, y, x))
-    curve_y = y_range.from_unit(chosen.fit_predict(x, y, at))
+    # A polynomial may diverge where there are few rows.
+    curve_y = y_range.from_unit(np.clip(chosen.fit_predict(x, y, at), 0.0, 1.0))
     return Fit(str(chosen), r2, x_range.from_unit(at), curve_y)
 
 

@@ -16,6 +16,7 @@ from covary.plots.levels import (
     MIN_ROWS_WITHOUT_ROWS,
     Levels,
     association_order,
+    level_strengths,
     shown_levels,
 )
 from covary.results import Explanation
@@ -89,8 +90,20 @@ class FigureSource:
         key = (column, most, coarse)
         if key not in self._levels:
             own = self.record.prepared.table.columns[column]
-            self._levels[key] = shown_levels(own, most, MIN_ROWS_WITHOUT_ROWS if coarse else 1)
+            min_rows = MIN_ROWS_WITHOUT_ROWS if coarse else 1
+            strengths = self._level_strengths(column) if own.kind == "nominal" else None
+            self._levels[key] = shown_levels(own, most, min_rows, strengths)
         return self._levels[key]
+
+    def _level_strengths(self, column: int) -> Floats | None:
+        """Return the association of levels with the target, or else with the best partner."""
+        record = self.record
+        partners = [
+            record.target,
+            *(other for each in record.sets if column in each for other in each),
+        ]
+        other = next((each for each in partners if each not in (None, column)), None)
+        return None if other is None else level_strengths(record.prepared, column, other)
 
     def level_order(
         self, column: int, other: int, most: int = MAX_LEVELS, *, coarse: bool = False
@@ -101,7 +114,7 @@ class FigureSource:
             prepared = self.record.prepared
             of_other = self.levels(other, coarse=coarse) if prepared.nominal[other] else None
             levels = self.levels(column, most, coarse=coarse)
-            self._level_orders[key] = association_order(prepared, column, other, levels, of_other)
+            self._level_orders[key] = association_order(prepared, other, levels, of_other)
         return self._level_orders[key]
 
     @cached_property

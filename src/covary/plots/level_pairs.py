@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from covary.array_types import Floats, Integers
-from covary.plots.chart_values import chart_scale, chart_value
+from covary.plots.chart_values import chart_scale, chart_value, has_two_values, is_whole
 from covary.plots.figure_source import FigureSource
 from covary.plots.figures.level_panels import (
     Boxes,
@@ -21,7 +21,7 @@ from covary.plots.figures.level_panels import (
 )
 from covary.plots.figures.style import Spec, rounded
 from covary.plots.levels import MAX_COLOURS, MAX_LEVELS, Levels, has_levels
-from covary.plots.round_bins import RoundBins, round_bins
+from covary.plots.round_bins import RoundBins, round_bins, skewed_bins
 from covary.table import Column
 
 QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
@@ -58,14 +58,25 @@ class LevelPairs:
         ----------
         one, other : the positions of the columns
         """
-        x, y = self.columns[one], self.columns[other]
-        if not (has_levels(x) or has_levels(y)):
+        x_has_levels, y_has_levels = self._which_have_levels(one, other)
+        if not (x_has_levels or y_has_levels):
             return None
-        if not has_levels(y):
+        if not y_has_levels:
             return self._boxes(one, other)
-        if not has_levels(x):
+        if not x_has_levels:
             return self._shares(one, other)
         return self._tiles(one, other)
+
+    def _which_have_levels(self, one: int, other: int) -> tuple[bool, bool]:
+        """Return which of two columns are shown as levels.
+
+        Beside a column with named values, so is a number with two values, such as 0 and 1.
+        """
+        x, y = self.columns[one], self.columns[other]
+        return (
+            has_levels(x) or (has_levels(y) and has_two_values(x)),
+            has_levels(y) or (has_levels(x) and has_two_values(y)),
+        )
 
     def _levels(self, column: int, most: int = MAX_LEVELS) -> Levels:
         return self.source.levels(column, most, coarse=self.coarse)
@@ -98,13 +109,13 @@ class LevelPairs:
 
     def row_fields(self, one: int, other: int, rows: Integers) -> dict[str, list[Any]]:
         """Return what the panel of two columns needs of the drawn rows, besides their values."""
-        x, y = self.columns[one], self.columns[other]
-        if not (has_levels(x) or has_levels(y)):
+        x_has_levels, y_has_levels = self._which_have_levels(one, other)
+        if not (x_has_levels or y_has_levels):
             return {}
-        if not has_levels(x):
+        if not x_has_levels:
             return {_stack_name(one, other): self._places(one, other, rows)}
         fields = {level_field(one): self.levels_of(one, rows)}
-        if has_levels(y):
+        if y_has_levels:
             fields[level_field(other)] = self.levels_of(other, rows)
         return fields
 
@@ -159,7 +170,8 @@ class LevelPairs:
         The last line of the counts is for rows without a value of the first column.
         """
         levels = self._levels(other, MAX_COLOURS)
-        bins = round_bins(self.columns[one], INITIAL_BINS)
+        column = self.columns[one]
+        bins = skewed_bins(column) or round_bins(column, INITIAL_BINS)
         n_present = int(np.count_nonzero(bins.codes >= 0))
         bins = bins.without_small(max(MIN_ROWS_OF_STACK, math.ceil(MIN_PART_OF_STACK * n_present)))
         order = self._level_order(other, one, MAX_COLOURS)
@@ -170,10 +182,10 @@ class LevelPairs:
     def _shares(self, one: int, other: int) -> Shares:
         levels, bins, order, counts = self._stacks(one, other)
         x_field, y_field = f"c{one}", _stack_name(one, other)
-        starts, heights = _stacked(counts, order)
+        from_share, heights = _stacked(counts, order)
         segments, missing = [], []
         for place, level in zip(*(at.tolist() for at in np.nonzero(counts)), strict=True):
-            start, height = starts[place, level], heights[place, level]
+            start, height = from_share[place, level], heights[place, level]
             segment = {
                 "level": levels.texts[level],
                 y_field: round(start, 4),
@@ -187,7 +199,11 @@ class LevelPairs:
                 segments.append({x_field: low, "x2": high, **segment})
         any_missing = bool(((levels.codes < 0) & (bins.codes >= 0)).any())
         colours = self._colours(other, order)
-        return Shares(colours, x_field, y_field, segments, missing, any_missing)
+        edges: list[float] = []
+        if skewed_bins(self.columns[one]) is not None:  # a bin of whole numbers starts 0.5 earlier
+            starts = np.ceil(bins.edges) if is_whole(self.columns[one]) else bins.edges
+            edges = starts.tolist()
+        return Shares(colours, x_field, y_field, segments, missing, any_missing, edges)
 
 
 def level_field(column: int, most: int = MAX_LEVELS) -> str:

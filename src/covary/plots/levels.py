@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from covary.array_types import Integers
+from covary.array_types import Floats, Integers
 from covary.formatting import counted
 from covary.measures.uds_chance.cuts import level_order
+from covary.measures.uds_chance.places import Places
+from covary.plots.figures.style import isolated
 from covary.prepare import Prepared
 from covary.table import Column, Table
 
@@ -57,7 +59,32 @@ def frequent_levels(column: Column) -> set[Any]:
     return {column.categories[level] for level in enough}
 
 
-def shown_levels(column: Column, most: int = MAX_LEVELS, min_rows: int = 1) -> Levels:
+def level_strengths(prepared: Prepared, column: int, other: int) -> Floats:
+    """Return for each level of a nominal column how much another column differs in its rows.
+
+    It is the squared mean of the centred ranks of an ordered column times the number of rows, or
+    the contribution to chi-square of a nominal one.
+    """
+    own, of_other = (prepared.table.columns[each].values for each in (column, other))
+    both = ~(np.isnan(own) | np.isnan(of_other))
+    levels = own[both].astype(np.int64)
+    n_levels = len(prepared.table.columns[column].categories)
+    counts = np.maximum(np.bincount(levels, minlength=n_levels), 1)
+    if not prepared.nominal[other]:
+        places = prepared.derived(Places).by_row[other, both].astype(np.float64)
+        return np.asarray(np.bincount(levels, places, n_levels) ** 2 / counts)
+    values = of_other[both].astype(np.int64)
+    pairs, joint = np.unique(np.column_stack([levels, values]), axis=0, return_counts=True)
+    expected = counts[pairs[:, 0]] * np.bincount(values)[pairs[:, 1]] / levels.size
+    return np.asarray(np.bincount(pairs[:, 0], joint**2 / expected, n_levels) - counts)
+
+
+def shown_levels(
+    column: Column,
+    most: int = MAX_LEVELS,
+    min_rows: int = 1,
+    strengths: Floats | None = None,
+) -> Levels:
     """Return the levels of a nominal, boolean or ordered column as figures show them.
 
     The most frequent levels of a nominal column have their own text, all others are one level.
@@ -68,6 +95,7 @@ def shown_levels(column: Column, most: int = MAX_LEVELS, min_rows: int = 1) -> L
     column : the column
     most : the maximum number of levels with an own text; one more level is not pooled alone
     min_rows : levels of a nominal column with fewer rows have no text of their own
+    strengths : a quantity of each level; of equally frequent levels, the largest ones have a text
     """
     present = ~np.isnan(column.values)
     distinct, numbers = np.unique(column.values[present], return_inverse=True)
@@ -78,7 +106,12 @@ def shown_levels(column: Column, most: int = MAX_LEVELS, min_rows: int = 1) -> L
         if len(labels) > 2 * most:
             return _joined(labels, codes, most)
         return Levels(level_texts(labels), codes, has_order=True)
-    n_frequent = int((np.bincount(codes[present]) >= min_rows).sum())
+    counts = np.bincount(codes[present])
+    if strengths is not None and len(labels) == strengths.size > most + 1:
+        order = np.lexsort((-np.round(strengths, 9), -counts))
+        labels = [labels[at] for at in order.tolist()]
+        codes[present] = np.argsort(order)[codes[present]]
+    n_frequent = int((counts >= min_rows).sum())
     if n_frequent == len(labels) <= most + 1:
         return Levels(level_texts(labels), codes)
     most = min(most, n_frequent)
@@ -120,7 +153,7 @@ def level_texts(
     ['a', '"a "', '""', '1', '1 (2)', 'other (2)', 'other']
 
     """
-    texts = [shortened(visible_text(label), most) for label in labels]
+    texts = [isolated(shortened(visible_text(label), most)) for label in labels]
     if extra is None:
         return _distinct(texts)
     first, *others = _distinct([extra, *texts])
@@ -175,7 +208,7 @@ def _distinct(texts: Sequence[str]) -> list[str]:
 
 
 def association_order(
-    prepared: Prepared, column: int, other: int, levels: Levels, levels_of_other: Levels | None
+    prepared: Prepared, other: int, levels: Levels, levels_of_other: Levels | None
 ) -> list[int]:
     """Return the order of the shown levels by their association with another column.
 
@@ -184,20 +217,21 @@ def association_order(
     Parameters
     ----------
     prepared : the table
-    column, other : positions of the column with these levels, and of the other column
+    other : the position of the other column
     levels : the shown levels of the column
     levels_of_other : those of the other column, if it is nominal
     """
     everything = list(range(len(levels.texts)))
     if levels.has_order:
         return everything
-    at, target = column, other
+    # Thousands of levels of both columns would take long, and pooled ones would dominate.
+    of_other = prepared.table.columns[other]
     if levels_of_other is not None:
-        # Thousands of levels of both columns would take long, and pooled ones would dominate.
-        columns = (_named_only(levels), _named_only(levels_of_other))
-        prepared, at, target = Prepared(Table(columns, prepared.n_rows)), 0, 1
-    order = level_order(prepared, at, target).tolist()
-    return [level for level in order if level < levels.n_named] + everything[levels.n_named :]
+        of_other = _named_only(levels_of_other)
+    columns = (_named_only(levels), of_other)
+    found = level_order(Prepared(Table(columns, prepared.n_rows)), 0, 1).tolist()
+    named = np.unique(levels.codes[(levels.codes >= 0) & (levels.codes < levels.n_named)])
+    return [int(named[level]) for level in found] + everything[levels.n_named :]
 
 
 def _named_only(levels: Levels) -> Column:

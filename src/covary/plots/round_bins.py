@@ -15,6 +15,9 @@ from covary.table import Column
 MAX_ROUND_BINS = 20
 # Without rows, figures round numbers to this fraction of the range: less than a pixel.
 PRECISION = 1 / 500
+# A column is skewed if its median is in this part of its range.
+SKEWED = 0.1
+GROWING = (1, 1.5, 2, 3, 5, 7)
 DAY = 86_400
 YEAR = 365 * DAY
 # Usual units of time, in seconds, from a second to a year.
@@ -72,6 +75,34 @@ def round_bins(column: Column, max_bins: int = MAX_ROUND_BINS) -> RoundBins:
     )
     ends = [chart_value(column, edge) for edge in edges.tolist()]
     return RoundBins(codes, list(pairwise(ends)), edges)
+
+
+def skewed_bins(column: Column) -> RoundBins | None:
+    """Return bins of a skewed column whose widths grow with its values; None if it is not skewed.
+
+    Skewed means that no value is negative, and that most are in the lowest tenth of the range.
+    """
+    values = column.values
+    present = ~np.isnan(values)
+    if column.kind != "number" or column.origin or not present.any():
+        return None
+    low, median, high = np.quantile(values[present], [0.0, 0.5, 1.0]).tolist()
+    if low < 0.0 or median - low >= SKEWED * (high - low):
+        return None
+    powers = range(
+        math.floor(math.log10(np.quantile(values[values > 0.0], 0.05))),
+        math.floor(math.log10(high)) + 2,
+    )
+    edges = np.array([0.0, *(float(f"{k}e{power}") for power in powers for k in GROWING)])
+    if is_whole(column):
+        edges = np.unique(np.ceil(edges)) - 0.5
+    inside = (np.append(edges[1:], np.inf) > low) & (np.append(-np.inf, edges[:-1]) <= high)
+    edges = edges[inside]
+    codes = np.full(values.size, -1)
+    codes[present] = np.clip(
+        np.searchsorted(edges, values[present], "right") - 1, 0, edges.size - 2
+    )
+    return RoundBins(codes, list(pairwise(edges.tolist())), edges)
 
 
 def _edges(column: Column, values: Floats, max_bins: int) -> Floats:

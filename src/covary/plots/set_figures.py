@@ -188,6 +188,8 @@ class SetFigures:
 
     def note_on_rows(self, max_rows: int = MAX_DRAWN_ROWS) -> str:
         """Return a note on the rows and columns that the scatter plots show."""
+        if all(isinstance(pair.panel, Tiles | Shares) for pair in self._pairs().values()):
+            return "; ".join(self._note_on_columns())  # rows are drawn only if they are marked
         complete, partial = self._complete_and_partial
         rows = self.drawn_rows(max_rows, 0)
         notes = [f"{int(complete[rows].sum()):,} of {int(complete.sum()):,} rows are drawn"]
@@ -287,6 +289,8 @@ class SetFigures:
             elif x.kind != "number":
                 where = ()
             panel = level_pairs.panel(self.order[one], self.order[other])
+            if isinstance(panel, Tiles):  # the cuts of a number with two values are clear
+                where = ()
             has_points = not coarse and not isinstance(panel, Tiles | Shares)
             colour = self._colour(one, other) if has_points else None
             pairs[one, other] = Pair(fit, where, colour, panel)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from covary.formatting import printable
 from covary.plots.chart_values import is_whole
-from covary.plots.figures.style import brief_label
+from covary.plots.figures.style import brief_label, isolated
 from covary.plots.levels import MIN_ROWS_WITHOUT_ROWS, frequent_levels, shortened
 from covary.plots.round_bins import coarse_value
 from covary.results import Cell, Part, Step
@@ -82,7 +82,7 @@ def _is_described(cell: Cell) -> bool:
 
 
 def _shown(text: str) -> str:
-    return shortened(printable(text), MAX_CHARACTERS)
+    return isolated(shortened(printable(text), MAX_CHARACTERS))
 
 
 # ---------------------------------------------------------------- without rows

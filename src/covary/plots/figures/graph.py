@@ -6,9 +6,11 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from covary.plots.figures.graph_layout import (
+    CHARACTER_WIDTH,
     LABEL_ABOVE,
     LABEL_BELOW,
     NUMBER_OFFSET,
+    Label,
     graph_layout,
     label_side,
     line_geometry,
@@ -57,7 +59,7 @@ def graph(names: Sequence[object], relations: Sequence[Relation], measure: str =
     lines = _lines(relations)
     ends = [(line.start, line.end) for line in lines]
     places, width, height = graph_layout(ends)
-    columns = [
+    columns: list[Spec] = [
         {"x": x, "y": y, "column": labels[node], "side": label_side(node, ends, places)}
         for node, (x, y) in places.items()
         if isinstance(node, int)
@@ -71,9 +73,17 @@ def graph(names: Sequence[object], relations: Sequence[Relation], measure: str =
         for r in relations
         if len(r.by) > 1
     ]
+    names_at = [
+        Label(
+            column["x"],
+            column["y"] + column["side"],
+            min(CHARACTER_WIDTH * len(column["column"]), LABEL_LIMIT) / 2,
+        )
+        for column in columns
+    ]
     drawn = [
         {
-            **line_geometry(places[start], places[end]),
+            **line_geometry(places[start], places[end], names_at),
             **_described(relation, labels, quantity),
             "arrow": relation.directed,
             "together": len(relation.by) > 1,

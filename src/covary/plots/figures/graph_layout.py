@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,10 @@ SPACING = 95
 MARGIN = (75, 30)
 MAX_EQUAL_LEAVES = 8
 ARROW_AT = 0.6
+# Where numbers may be on a line, best first, and half of their size plus that of a label.
+NUMBER_AT = (ARROW_AT, 0.45, 0.75, 0.3)
+NUMBER_SIZE = (12, 11)
+CHARACTER_WIDTH = 6
 NUMBER_OFFSET = 13
 LABEL_ABOVE, LABEL_BELOW = -12, 14
 
@@ -57,10 +61,30 @@ def graph_layout(lines: Sequence[Line]) -> tuple[Places, int, int]:
     return places, int(widest), int(top + line_height)
 
 
-def line_geometry(start: tuple[float, float], end: tuple[float, float]) -> Spec:
-    """Return the ends of a line, the place and angle of its arrowhead, and of its number."""
+class Label(NamedTuple):
+    """The place of a name: its centre and half of its width."""
+
+    x: float
+    y: float
+    half_width: float
+
+
+def line_geometry(
+    start: tuple[float, float], end: tuple[float, float], labels: Sequence[Label] = ()
+) -> Spec:
+    """Return the ends of a line, the place and angle of its arrowhead, and of its number.
+
+    The number is beside the line, and not on a label if possible.
+    """
     (x, y), (x2, y2) = start, end
     length = math.dist(start, end) or 1.0
+    across = (NUMBER_OFFSET * (y2 - y) / length, -NUMBER_OFFSET * (x2 - x) / length)
+    beside = [
+        (x + at * (x2 - x) + side * across[0], y + at * (y2 - y) + side * across[1])
+        for at in NUMBER_AT
+        for side in (1, -1)
+    ]
+    xt, yt = next((place for place in beside if _is_free(place, labels)), beside[0])
     return {
         "x": x,
         "y": y,
@@ -68,10 +92,19 @@ def line_geometry(start: tuple[float, float], end: tuple[float, float]) -> Spec:
         "y2": y2,
         "xm": round(x + ARROW_AT * (x2 - x), 1),
         "ym": round(y + ARROW_AT * (y2 - y), 1),
-        "xt": round(x + ARROW_AT * (x2 - x) + NUMBER_OFFSET * (y2 - y) / length, 1),
-        "yt": round(y + ARROW_AT * (y2 - y) - NUMBER_OFFSET * (x2 - x) / length, 1),
+        "xt": round(xt, 1),
+        "yt": round(yt, 1),
         "angle": round(math.degrees(math.atan2(y2 - y, x2 - x)), 1),
     }
+
+
+def _is_free(place: tuple[float, float], labels: Sequence[Label]) -> bool:
+    """Return whether a number at a place overlaps no label."""
+    return all(
+        abs(place[0] - label.x) > label.half_width + NUMBER_SIZE[0]
+        or abs(place[1] - label.y) > NUMBER_SIZE[1]
+        for label in labels
+    )
 
 
 def label_side(node: Hashable, lines: Sequence[Line], places: Places) -> int:

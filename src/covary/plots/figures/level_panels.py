@@ -19,8 +19,10 @@ from covary.plots.figures.style import (
 )
 
 LABEL_LIMIT = 130
+# Two labels of at most this many characters fit into one line of a legend.
+SHORT_LABEL = 13
 # Tiles contain text if they are at least this large.
-MIN_WIDTH_OF_TEXT = 24
+MIN_WIDTH_OF_TEXT = 30
 MIN_HEIGHT_OF_TEXT = 11
 MIN_HEIGHT_OF_TWO_LINES = 24
 # Almost transparent: on white and on black, larger shares stand out more.
@@ -113,8 +115,10 @@ class LevelColours(NamedTuple):
             "title": title or brief_label(axis.name),
             "scale": {"domain": list(axis.levels), "range": chosen},
             "legend": {
+                "orient": "bottom",
+                "columns": 2 if max(map(len, axis.levels), default=0) <= SHORT_LABEL else 1,
                 "labelLimit": LABEL_LIMIT,
-                "titleLimit": LABEL_LIMIT,
+                "titleLimit": 2 * LABEL_LIMIT,
                 "symbolType": "square",
                 "symbolOpacity": 1,
                 "symbolStrokeWidth": 0,
@@ -161,6 +165,7 @@ class Shares(NamedTuple):
         bin)
     missing : the same for rows without a value of the horizontal column
     any_missing : whether rows without a level need space at the lower edge
+    edges : the ticks of the axis of a skewed column, which is logarithmic
     """
 
     y: LevelColours
@@ -169,6 +174,7 @@ class Shares(NamedTuple):
     segments: Sequence[Spec]
     missing: Sequence[Spec]
     any_missing: bool = False
+    edges: Sequence[float] = ()
 
 
 LevelPanel = Tiles | Boxes | Shares
@@ -186,11 +192,12 @@ def jitter_of_rows(panel: LevelPanel | None) -> list[Spec]:
     return [{"calculate": f"(datum.row * {k}) % 1", "as": name} for name, k in JITTER.items()]
 
 
-def panel_title(panel: LevelPanel) -> str:
-    """Return what a panel shows."""
+def panel_title(panel: LevelPanel) -> list[str]:
+    """Return what a panel shows, line by line."""
     if isinstance(panel, Tiles):
-        return f"share of {brief_label(panel.y.name)} within each {brief_label(panel.x.name)}"
-    return "box: middle 50%, line: middle 90%" if isinstance(panel, Boxes) else ""
+        x, y = brief_label(panel.x.name, 22), brief_label(panel.y.name, 24)
+        return [f"share of {y}", f"within each {x}"]
+    return ["box: middle 50%, line: middle 90%"] if isinstance(panel, Boxes) else []
 
 
 # ---------------------------------------------------------------- tiles
@@ -334,16 +341,23 @@ def share_axis(shares: Shares) -> Spec:
     }
 
 
-def with_space_for_missing(shares: Shares, x: Spec) -> Spec:
-    """Return the encoding of the horizontal axis with space for a stack at the left edge."""
-    if not shares.missing:
-        return x
-    return {**x, "scale": {**x.get("scale", {}), "nice": False, "padding": 4 * EDGE}}
+def share_bins_axis(shares: Shares, x: Spec) -> Spec:
+    """Return the encoding of the horizontal axis.
+
+    It has space for a stack at the left edge, and is logarithmic above 0 if the column is skewed.
+    """
+    scale, axis = dict(x.get("scale", {})), dict(x["axis"])
+    if shares.missing:
+        scale |= {"nice": False, "padding": 4 * EDGE}
+    if len(shares.edges):
+        scale |= {"type": "symlog", "constant": next(e for e in shares.edges if e > 0)}
+        axis |= {"values": list(shares.edges), "format": ",.6~g"}
+    return {**x, "axis": axis, **({"scale": scale} if scale else {})}
 
 
 def share_layers(shares: Shares, x: Spec, view: str = "") -> list[Spec]:
     """Return stacked segments; those of rows without a horizontal value are at the left edge."""
-    x, y = with_space_for_missing(shares, x), share_axis(shares)
+    x, y = share_bins_axis(shares, x), share_axis(shares)
     color = shares.y.color("level")
     bin_title = x["title"]
     tooltip = [
@@ -382,6 +396,17 @@ def share_layers(shares: Shares, x: Spec, view: str = "") -> list[Spec]:
                     "y2": {"field": "y2"},
                     "color": color,
                     "tooltip": [tooltip[0], missing, *tooltip[3:]],
+                },
+            }
+        )
+        layers.append(
+            {
+                "data": {"values": [{"text": f"missing {bin_title}"}]},
+                "mark": {"type": "text", "align": "left", "fontSize": 9, "limit": LABEL_LIMIT},
+                "encoding": {
+                    "x": {"value": 0},
+                    "y": {"value": -6},
+                    "text": {"field": "text", "type": "nominal"},
                 },
             }
         )

@@ -48,6 +48,7 @@ def null_distribution(null: Floats, observed: float, pvalue: float) -> Spec:
                         "bin": {"binned": True},
                         "title": "evidence",
                         "scale": {"nice": False, "padding": 8},
+                        "axis": {"labelOverlap": True, "tickCount": 6},
                     },
                     "x2": {"field": "to"},
                     "y": {"field": "count", "type": "quantitative", "title": "tables"},

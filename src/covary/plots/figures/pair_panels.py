@@ -19,9 +19,9 @@ from covary.plots.figures.level_panels import (
     jittered,
     panel_title,
     share_axis,
+    share_bins_axis,
     share_layers,
     tile_layers,
-    with_space_for_missing,
 )
 from covary.plots.figures.style import BLUE, GREY, ORANGE, Spec, rounded, shown_label
 
@@ -183,12 +183,12 @@ def _concatenated(panels: Sequence[Spec], names: Sequence[object], content: str)
 
 def _panel(layers: list[Spec], pair: Pair, scale: Scale, side: int) -> Spec:
     """Return a panel with the cuts behind its layers and the curve in front of them."""
-    title = "" if pair.panel is None else panel_title(pair.panel)
+    title = [] if pair.panel is None else panel_title(pair.panel)
     on_shares = isinstance(pair.panel, Shares)
     rules = _cut_rules(pair.cuts, scale, on_shares)
     layers = [*layers, *rules] if on_shares else [*rules, *layers]
     if pair.fit is not None:
-        title = f"{pair.fit.kind}, R² = {pair.fit.r2:.3f}"
+        title = [f"{pair.fit.kind}, R² = {pair.fit.r2:.3f}"]
         layers.append(_curve(pair.fit))
     return {
         "width": side,
@@ -257,7 +257,7 @@ def _places_of_rows(x_axis: Axis, y_axis: Axis, panel: LevelPanel | None, side: 
     x: Spec = {"x": _encoding(x_axis)}
     y: Spec = {"y": _encoding(y_axis)}
     if isinstance(panel, Shares):
-        x = {"x": with_space_for_missing(panel, x["x"])}
+        x = {"x": share_bins_axis(panel, x["x"])}
         return _Places(x, {"y": share_axis(panel)}, visible=False)
     if panel is not None:
         x = {"x": panel.x.position("x", side), "xOffset": jittered("xOffset")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ PALETTE = (BLUE, "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442
 # Colours of ordered levels: viridis without its ends, which are hard to see on black or white.
 SEQUENTIAL = ("#5a4fb8", "#3c78c2", "#21918c", "#4ab566", "#a3c633", "#dcb81c")
 LABEL_LIMIT = 160
+# Longer names of columns are shortened.
+MAX_NAME = 80
 
 
 def rounded(numbers: Sequence[float | None]) -> list[float | None]:
@@ -55,8 +58,17 @@ def sequential_colours(n: int) -> list[str]:
 
 
 def shown_label(name: object) -> str:
-    """Return the name of a column as text for a figure."""
-    return printable(name) or "(no name)"
+    """Return the name of a column as text for a figure or page; shortened if it is long."""
+    label = printable(str(name)[: 100 * MAX_NAME]) or "(no name)"
+    if len(label) > MAX_NAME:
+        label = f"{label[: MAX_NAME * 5 // 8]}…{label[-MAX_NAME * 3 // 8 + 1 :]}"
+    return isolated(label)
+
+
+def isolated(text: str) -> str:
+    """Return a text so that right-to-left letters in it do not reorder the texts around it."""
+    is_right_to_left = any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
+    return f"\u2068{text}\u2069" if is_right_to_left else text
 
 
 def distinct_labels(names: Sequence[object]) -> list[str]:
@@ -69,5 +81,5 @@ def distinct_labels(names: Sequence[object]) -> list[str]:
 
 def brief_label(name: object, most: int = 18) -> str:
     """Return the name of a column, shortened if it is long."""
-    label = shown_label(name)
-    return label if len(label) <= most else f"{label[: most - 1]}…"
+    label = printable(name) or "(no name)"
+    return isolated(label if len(label) <= most else f"{label[: most - 1]}…")
