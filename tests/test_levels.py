@@ -999,7 +999,7 @@ def test_a_profile_is_part_of_the_json(covary_command, shop):
     _, out, _ = covary_command("explain", shop, *columns, "--nominal", "zip")
     (step,) = json.loads(out)["steps"]
     assert sum(cell["rows"] for cell in step["profile"]) == 300
-    assert {*step["profile"][0]} == {"where", "rows", "target"}
+    assert {*step["profile"][0]} == {"where", "rows", "median", "overall_median"}
     assert all(list(cell["where"]) == ["zip"] for cell in step["profile"])
     labels = [label for group in step["cuts"]["zip"] for label in group]
     assert sorted(labels) == sorted(set(shop_columns()["zip"]))

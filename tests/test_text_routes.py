@@ -306,3 +306,23 @@ def test_levels_with_an_odd_cell_are_named():
 def test_columns_without_a_cell_are_empty(dtype):
     frame = pd.DataFrame({"v": pd.Series([None] * 12, dtype=dtype), "k": np.arange(12) % 5})
     assert read_table(frame).left_out == (("v", "empty"),)
+
+
+@pytest.mark.parametrize("unit", ["kg", " km", "B", "th"])
+def test_numbers_with_a_unit_are_levels_if_they_repeat(unit):
+    rng = np.random.default_rng(0)
+    texts = [f"{number}{unit}" for number in rng.integers(0, 40, 400)]
+    with pytest.warns(
+        CovaryWarning, match=f"levels, although it is text .numbers with '{unit.strip()}'"
+    ):
+        table = read_table(pd.DataFrame({"x": texts, "y": rng.normal(size=400)}))
+    (column, _) = table.columns
+    assert column.kind == "nominal"
+    assert [column.categories[int(code)] for code in column.values] == texts
+
+
+def test_numbers_with_a_unit_that_hardly_repeat_are_left_out():
+    texts = [f"{number} kg" for number in range(100, 200)]
+    with pytest.warns(CovaryWarning, match="remove 'kg'"):
+        table = read_table(pd.DataFrame({"x": texts, "y": np.arange(100.0) ** 2}))
+    assert table.names == ("y",)

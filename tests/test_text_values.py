@@ -13,7 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covary.table.table import Ambiguous
-from covary.table.text_values import Converted, convert_texts, is_missing_text, numbers_but
+from covary.table.text_values import (
+    Converted,
+    convert_texts,
+    is_missing_text,
+    numbers_but,
+    unit_reason,
+)
 
 # ---------------------------------------------------------------- examples
 
@@ -163,7 +169,6 @@ def test_text(texts):
         ),
         (["7%", "51,312%"], "ambiguous, because '51,312%' may have thousands"),
         (["1234", "1,234"], "ambiguous, because '1,234' may have thousands"),
-        (["5 km", "6.5km"], "text (numbers with 'km'); remove 'km', or declare"),
         (["20-09-13", "20-09-14"], "ambiguous (dates with years of two digits); write years with"),
         (["9007199254740993", "1"], "a column of large numbers whose digits would be lost"),
         (["9007199254740993", "NA"], "a column of large numbers whose digits would be lost"),
@@ -175,7 +180,15 @@ def test_reasons(texts, reason):
     assert found.startswith(reason)
 
 
-@pytest.mark.parametrize("texts", [["5 km", "6 m"], ["00123"], ["red"], ["(1)"], ["1.2.10"]])
+def test_numbers_with_a_unit():
+    assert unit_reason(["5 km", "", "6.5km", "NA"]).startswith("text (numbers with 'km'); remove")
+    for texts in (["5 km", "6 m"], ["5 km", "7"], ["5", "6"], ["km"], []):
+        assert unit_reason(texts) is None
+
+
+@pytest.mark.parametrize(
+    "texts", [["5 km", "6 km"], ["5 km", "6 m"], ["00123"], ["red"], ["(1)"], ["1.2.10"]]
+)
 def test_texts_without_a_reason(texts):
     assert convert_texts(texts) is None
 

@@ -127,15 +127,15 @@ def _doubt(present: list[str], first: list[str]) -> str | None:
     """Return why texts with numbers are not numbers or dates; None if they are only text."""
     if all(map(_SHORT_DATE.fullmatch, first)) and all(map(_SHORT_DATE.fullmatch, present)):
         return errors.short_dates_reason()
-    units = {_unit(text) for text in first}
-    if len(units) == 1 and None not in units and {_unit(text) for text in present} == units:
-        return errors.unit_reason(str(units.pop()))
     return None
 
 
-def _unit(text: str) -> str | None:
-    match = _UNIT.fullmatch(text)
-    return None if match is None else match[1]
+def unit_reason(texts: Sequence[str]) -> str | None:
+    """Return why texts are not numbers if they are numbers with the same unit; otherwise None."""
+    matches = [_UNIT.fullmatch(text.strip()) for text in texts if not is_missing_text(text)]
+    units = {match and match[1] for match in matches}
+    unit = units.pop() if len(units) == 1 else None
+    return None if unit is None else errors.unit_reason(unit)
 
 
 def numbers_but(texts: Sequence[str]) -> str | None:

@@ -22,6 +22,7 @@ from covary.table.text_values import (
     missing_note,
     numbers_but,
     point_decimals,
+    unit_reason,
 )
 
 # At most this number of texts, with at least this number of rows each, are levels even if most of
@@ -60,8 +61,11 @@ def text_column(texts: Any, name: str, as_levels: bool = False, decimal: str = "
     if reason is not None and not are_few:
         return reason
     column = _level_column(codes, labels, name)
-    if isinstance(column, str) or reason is None:
+    reason = reason or unit_reason(labels)
+    if reason is None:
         return column
+    if isinstance(column, str):
+        return reason
     notes = [errors.kept_as_levels(reason), *([column.read_as] if column.read_as else [])]
     decimal = "?" if isinstance(reason, Ambiguous) else ""
     return replace(column, read_as="; ".join(notes), decimal=decimal)
