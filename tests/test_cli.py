@@ -559,3 +559,43 @@ def test_explain_keeps_brackets_in_the_name_of_a_target(covary_command, tmp_path
     code, out, _ = covary_command("explain", path, "--target", "b (m)")
     assert code == 0
     assert "of b (m))" in out
+
+
+def test_names_with_commas_need_quotes(covary_command, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(['"a,b",c', *(f"{k % 9},{k % 7}" for k in range(100))]))
+    code, _, err = covary_command("score", path, "-c", "a,b,c")
+    assert code == 1
+    assert "A name that contains a comma needs quotes: '\"a,b\"'." in err
+    assert covary_command("score", path, "-c", '"a,b",c')[0] == 0
+    code, _, err = covary_command("score", path, "-c", "x,y")
+    assert code == 1
+    assert "quotes" not in err
+
+
+def test_sets_that_score_0_are_counted(covary_command, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.random(300)
+    frame = pd.DataFrame({"x": x, "y": x**2, "u": rng.random(300), "v": rng.random(300)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    arguments = ["--max-size", "2", "--top", "4"]
+    code, out, _ = covary_command("search", tmp_path / "t.csv", *arguments)
+    assert code == 0
+    assert out.startswith("the best 4 of 6 scored sets")
+    found = covary.search(frame, max_size=2, top=4)
+    zeros = sum(subspace.score == 0 for subspace in found)
+    assert zeros > 1
+    assert f"{zeros} of these 4 sets score 0 and are not shown." in out
+
+
+def test_a_conditional_test_says_why_rows_are_left_out(covary_command, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 3)), columns=list("abc"))
+    arguments = ["-c", "a", "--target", "b", "--given", "c", "--permutations", "19"]
+    for n_missing, said in ((0, False), (11, True)):
+        frame.iloc[:n_missing, 0] = np.nan
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        code, out, _ = covary_command("test", tmp_path / "t.csv", *arguments)
+        assert code == 0
+        assert ("289 of 300 rows" in out) == said
+        assert ("rows with missing cells are left out of the test" in out) == said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,6 +33,20 @@ class GeneratedCommand(click.Command):
             self.params += self.generated()
             self.generated = None
         return super().get_params(ctx)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error about a name with a comma says that it needs quotes."""
+        from covary.errors import ColumnError
+
+        try:
+            return super().invoke(ctx)
+        except ColumnError as error:
+            names = [*(ctx.params.get("columns") or ()), *(ctx.params.get("given") or ())]
+            for name, after in pairwise(names):
+                if f"{name},{after}" in str(error) or f"{name}, {after}" in str(error):
+                    hint = f"A name that contains a comma needs quotes: '\"{name},{after}\"'."
+                    raise ColumnError(f"{error} {hint}") from None
+            raise
 
 
 def options_of(cls: type[Options]) -> list[click.Option]:

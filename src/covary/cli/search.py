@@ -203,10 +203,11 @@ def print_result(result: SearchResult) -> None:
     for line in result.explained():
         out.print(output.cell(line), style="dim")
     if rest:
-        verb = "score" if len(rest) > 1 else "scores"
+        score, are = ("score", "are") if len(rest) > 1 else ("scores", "is")
         zero = "0" if min(subspace.score for subspace in rest) == 0 else "0 or less"
         found = f" ({smallest})" if smallest else ""
-        out.print(output.cell(f"{len(rest):,} more {verb} {zero}, not shown{found}."))
+        of_all = f"{len(rest):,} of these {len(result):,} sets"
+        out.print(output.cell(f"{of_all} {score} {zero} and {are} not shown{found}."))
 
 
 def _smallest_pvalue(sets: Sequence[Subspace], target: Any) -> str:

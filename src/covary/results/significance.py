@@ -12,6 +12,9 @@ from covary.formatting import counted, listing, printable, short_number, to_json
 if TYPE_CHECKING:
     from covary.array_types import Floats
 
+# A conditional test uses a random sample of this many rows if there are more.
+MAX_TESTED = 5_000
+LEFT_OUT = "rows with missing cells are left out of the test"
 ADDS_NOTHING = "may add nothing beyond a subset"
 
 
@@ -120,6 +123,11 @@ class TestResult:
         else:
             permutations = counted(self.permutations, "permutation")
             lines.append(f"{permutations} of {permuted} ({rows}, seed {self.seed})")
+        if self.tested is not None and self.tested < self.rows:
+            # At most this many rows are tested, see `tested`.
+            sampled = self.tested == MAX_TESTED
+            why = "the tested rows are a random sample" if sampled else LEFT_OUT
+            lines.append(why)
         if self.level is not None:
             side = "at most" if self.pvalue <= self.level else "above"
             lines[1] += f"; stopped early because p is {side} {self.level:g}"
