@@ -31,11 +31,17 @@ def pytest_configure(config):
     main = threading.current_thread() is threading.main_thread()
     if main and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(config, "workerinput"):
+        return
     newest = max(source.stat().st_mtime for source in KERNELS.rglob("*.py"))
-    for compiled in KERNELS.rglob("*.nb[ic]"):
-        if compiled.stat().st_mtime < newest:
-            compiled.unlink(missing_ok=True)
+    compiled = list(KERNELS.rglob("*.nb[ic]"))
+    stale = [each for each in compiled if each.stat().st_mtime < newest]
+    for each in stale:
+        each.unlink(missing_ok=True)
     if getattr(config.option, "numprocesses", None):
+        # Two processes that compile the same kernels at the same time may crash.
+        if stale or not compiled:
+            subprocess.run([sys.executable, "-m", "covary.kernels"], check=True)
         _compile_dcor()
 
 

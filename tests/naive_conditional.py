@@ -477,33 +477,42 @@ def has_no_order(column):
 def numbered(every):
     """Return columns whose levels, or two values, are numbered by frequency and by a hash.
 
-    The hash of a level is that of sums over its rows: of the places of all other columns, and of
-    their squares. A column without an order has the number of equal values in the place of places.
+    The hash of a level is the sum over its rows of a hash of all other columns. There are two
+    rounds. The content of a column is its place. If it has no order, it is the number of rows with
+    the same value in the first round, and the hash of the value in the second.
     """
     contents = []
     for column in every:
         counts = Counter(column)
-        if has_no_order(column):
-            contents.append([counts[x] for x in column])
-        else:
-            contents.append(naive_chance.places(column))
+        places = [counts[x] for x in column]
+        contents.append(places if has_no_order(column) else naive_chance.places(column))
+    for _ in range(2):
+        hashes = [
+            hashes_of_values(column, contents[:at] + contents[at + 1 :])
+            for at, column in enumerate(every)
+        ]
+        contents = [
+            [of_values[x] for x in column] if has_no_order(column) else content
+            for column, of_values, content in zip(every, hashes, contents, strict=True)
+        ]
     result = []
-    for at, column in enumerate(every):
-        if not has_no_order(column):
-            result.append(column)
-            continue
+    for column, of_values in zip(every, hashes, strict=True):
         counts = Counter(column)
-        keys = {}
-        for level in counts:
-            key = 0
-            for other in contents[:at] + contents[at + 1 :]:
-                for power in (1, 2):
-                    total = sum(y**power for x, y in zip(column, other, strict=True) if x == level)
-                    key = splitmix64(key ^ (total % 2**64))
-            keys[level] = (-counts[level], key)
-        order = sorted(counts, key=lambda level: keys[level])
-        result.append(type(column)(float(order.index(x)) for x in column))
+        order = sorted(counts, key=lambda x: (-counts[x], of_values[x], x))
+        numbers = (float(order.index(x)) for x in column)
+        result.append(type(column)(numbers) if has_no_order(column) else column)
     return result
+
+
+def hashes_of_values(column, others):
+    """Return, for each value of a column, the sum over its rows of a hash of other columns."""
+    hashes = dict.fromkeys(column, 0)
+    for x, *contents in zip(column, *others, strict=True):
+        of_row = 0
+        for content in contents:
+            of_row = splitmix64(of_row ^ (content % 2**64))
+        hashes[x] = (hashes[x] + of_row) % 2**64
+    return hashes
 
 
 def splitmix64(number):

@@ -139,7 +139,7 @@ def test_correlations_of_very_many_rows():
         np.array([np.arange(n, dtype=float)] * 2),
         np.array([n, n]),
         (np.array([places] * 2), np.zeros(2, np.int64)),
-        (np.array([2]), np.array([0])),
+        (np.array([2]), np.array([0]), 1),
     )
     expected = np.corrcoef(places, places[order])[0, 1] * math.sqrt(n - 1)
     assert found[0, 0] == pytest.approx(expected, abs=1e-3)

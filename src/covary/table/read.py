@@ -85,6 +85,8 @@ def _without_unsearchable(table: Table, data: Any) -> Table:
         n_infinite = int(np.isinf(column.values).sum()) if may_be_infinite else 0
         if n_infinite:
             left_out.append((column.name, errors.infinite_reason(n_infinite)))
+        elif has_names and _is_empty(column):
+            left_out.append((column.name, "empty"))
         elif has_names and column.name not in nominal and is_identifier(column):
             left_out.append((column.name, errors.identifier_number_reason()))
         else:
@@ -340,8 +342,6 @@ def _build_table(
     nominal = {str(name) for name in options.nominal or ()}
     orders = {str(name): labels for name, labels in (options.ordered or {}).items()}
     for name, column in columns:
-        if isinstance(column, Column) and _is_empty(column):
-            column = "empty"
         if isinstance(column, Column) and (name in nominal or name in orders):
             column = as_nominal(column)
         if isinstance(column, Column) and name in orders:

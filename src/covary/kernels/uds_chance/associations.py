@@ -30,6 +30,8 @@ TWO_SIDED_OF_TWO = -3.0
 # The cube of a smaller number of rows fits into 63 bits.
 _MANY_ROWS = 2_000_000
 _NEARLY_ZERO = 1e-9
+# Larger ones have a probability that may be too small for a number.
+_LARGE_DEVIATION = 25.0
 
 
 @subkernel
@@ -208,32 +210,39 @@ def _pearson(cells, counts, other_counts, n_rows):
 
 
 @subkernel
-def _tail_of_count(count, expected, narrowing):
-    """Return the log of the probability of a Poisson count at least as far from its expectation.
+def _deviation_of_cell(count, rows, other_rows, n_rows):
+    """Return how far a count is from its expectation, in deviations of a normal variable.
 
-    It is the smaller tail, by the approximation of Wilson and Hilferty. ``narrowing`` is the
-    standard deviation of the count relative to a Poisson variable.
+    The cell belongs to two levels with ``rows`` and ``other_rows`` rows. The count has the tails
+    of a Poisson variable (by the approximation of Wilson and Hilferty), but a smaller variance.
     """
+    expected = rows * other_rows / n_rows
     if count > expected:
         root = math.sqrt(count)
         deviation = (1.0 - 1.0 / (9.0 * count) - np.cbrt(expected / count)) * 3.0 * root
     else:
         more = count + 1.0
         deviation = (np.cbrt(expected / more) - 1.0 + 1.0 / (9.0 * more)) * 3.0 * math.sqrt(more)
-    return log_tail(max(deviation, 0.0) / narrowing)
+    # The product is rounded once in either order of the columns.
+    narrowing = math.sqrt((1.0 - rows / n_rows) * (1.0 - other_rows / n_rows))
+    return max(deviation, 0.0) / narrowing
 
 
 @subkernel
-def _surprise_of_cell(count, rows, other_rows, n_rows):
-    """Return minus the log of the probability of a count at least as far from its expectation.
-
-    The cell belongs to two levels with ``rows`` and ``other_rows`` rows.
-    """
-    expected = rows * other_rows / n_rows
-    # The product is rounded once in either order of the columns.
-    narrowing = math.sqrt((1.0 - rows / n_rows) * (1.0 - other_rows / n_rows))
-    two_sided = math.log(2.0) + _tail_of_count(float64(count), expected, narrowing)
-    return max(-two_sided, 0.0)
+def _log_mean_of_inverse_tails(deviations, weights, total):
+    """Return the log of the weighted mean of 1 / probability of deviations of either sign."""
+    largest = deviations.max()
+    values = np.empty(deviations.size)
+    if largest < _LARGE_DEVIATION:
+        for at in range(values.size):
+            values[at] = weights[at] / math.erfc(deviations[at] / math.sqrt(2.0))
+        values.sort()
+        return math.log(values.sum() / total)
+    least = log_tail(largest)
+    for at in range(values.size):
+        values[at] = weights[at] * math.exp(least - log_tail(deviations[at]))
+    values.sort()
+    return math.log(values.sum() / total) - math.log(2.0) - least
 
 
 @subkernel
@@ -253,11 +262,13 @@ def _single_cells(cells, counts, other_counts, n_rows):
     distinct, numbers, which = _frequencies(counts)
     other_distinct, other_numbers, other_which = _frequencies(other_counts)
     n_empty = np.outer(numbers, other_numbers)
-    terms = np.zeros(len(cells) + n_empty.size)
-    weights = np.ones(terms.size)
+    deviations = np.zeros(len(cells) + n_empty.size)
+    weights = np.ones(deviations.size)
     for at in range(len(cells)):
         level, other, count = cells[at]
-        terms[at] = _surprise_of_cell(count, counts[level], other_counts[other], n_rows)
+        deviations[at] = _deviation_of_cell(
+            float64(count), counts[level], other_counts[other], n_rows
+        )
         n_empty[which[level], other_which[other]] -= 1
     at = len(cells)
     for one in range(distinct.size):
@@ -265,12 +276,10 @@ def _single_cells(cells, counts, other_counts, n_rows):
             weights[at] = n_empty[one, other]
             if weights[at] > 0.0:
                 rows, other_rows = distinct[one], other_distinct[other]
-                terms[at] = _surprise_of_cell(0, rows, other_rows, n_rows)
+                deviations[at] = _deviation_of_cell(0.0, rows, other_rows, n_rows)
             at += 1
-    largest = terms.max()
-    values = np.sort(weights * np.exp(terms - largest))
     n_cells = float64(counts.size) * float64(other_counts.size)
-    return largest + math.log(values.sum() / n_cells)
+    return _log_mean_of_inverse_tails(deviations, weights, n_cells)
 
 
 @subkernel

@@ -168,14 +168,16 @@ def _level_entropies(cells, rows, ends, places, n_places, increments, wholes):
 
 
 @subkernel
-def _whole_entropies(sizes, n_cells, first, n_grids, increments):
-    """Return the sum over cells of G(n) for four grids whose cells are numbered consecutively."""
+def _whole_entropies(sizes, n_cells, first, n_grids, sums):
+    """Return the sum over cells of G(n) for four grids whose cells are numbered consecutively.
+
+    ``sums`` is a table of G in the unit of the increments.
+    """
     wholes = np.zeros(_GRIDS_PER_PASS, np.int64)
     place = 0
     for lane in range(_GRIDS_PER_PASS):
         for _ in range(n_cells[min(first + lane, n_grids - 1)]):
-            for t in range(uint64(sizes[place])):
-                wholes[lane] += increments[t + uint64(1)]
+            wholes[lane] += sums[uint64(sizes[place])]
             place += 1
     return wholes
 
@@ -248,6 +250,9 @@ def gains(cells, maps, n_cells, targets, columns, increments, unit):
     sizes = np.zeros(max_cells, np.uint32)
     starts = np.zeros(max_cells, np.uint32)
     steps = np.empty((_GRIDS_PER_PASS, n_rows), np.int64)
+    sums = np.empty(0, np.int64)
+    if targets.size > 0 and shannon[targets].max() > 0.0:
+        sums = np.cumsum(increments[: n_rows + 1])
     for first in range(0, n_grids, _GRIDS_PER_PASS):
         last = min(first + _GRIDS_PER_PASS, n_grids)
         ready = False  # whether the arrays are set up for targets without missing cells
@@ -266,7 +271,7 @@ def gains(cells, maps, n_cells, targets, columns, increments, unit):
                 _set_up(all_counts, maps, n_cells, first, increments, places, sizes, starts, steps)
                 ready = True
             if shannon[target] > 0.0:
-                wholes = _whole_entropies(sizes, n_cells, first, n_grids, increments)
+                wholes = _whole_entropies(sizes, n_cells, first, n_grids, sums)
                 remaining = _level_entropies(
                     cells, rows, gaps[gaps_of[target]], places, sizes.size, increments, wholes
                 )

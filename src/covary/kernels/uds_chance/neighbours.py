@@ -185,7 +185,7 @@ def _gain(sequence, nominal, kept, windows, view, moments, distances, n_rows, di
         FLOATS_2D,
         INTEGERS,
         PLACES_AND_LEVELS,
-        types.UniTuple(INTEGERS, 2),
+        types.Tuple((INTEGERS, INTEGERS, types.int64)),
     )
 )
 def neighbour_views(orders, lines, targets, given, values, n_present, places_and_levels, views):
@@ -206,7 +206,8 @@ def neighbour_views(orders, lines, targets, given, values, n_present, places_and
     given : the condition
     values, n_present, places_and_levels : of all columns: sorted values, the number of those that
         are present, the place of each row, and the numbers of levels of nominal columns
-    views : for each view, the least number of rows of a window, and whether the target is folded
+    views : for each view, the least number of rows of a window, and whether the target is folded;
+        the number of results, from the first on, that need correlations
 
     Returns
     -------
@@ -216,7 +217,7 @@ def neighbour_views(orders, lines, targets, given, values, n_present, places_and
     kinds : of the correlations, or their skewnesses, the same shape
 
     """
-    sizes, folds = views
+    sizes, folds, n_correlated = views
     places, n_levels = places_and_levels
     n_rows = places.shape[1]
     n_given = n_present[given]
@@ -235,7 +236,7 @@ def neighbour_views(orders, lines, targets, given, values, n_present, places_and
     gains = np.empty((targets.size, sizes.size))
     skewnesses = np.empty((targets.size, sizes.size))
     skewnesses[:] = windows[5]
-    correlations = np.empty((targets.size, 4))
+    correlations = np.zeros((targets.size, 4))
     kinds = np.full((targets.size, 4), TWO_SIDED)
     sequences = np.empty((2, n_given), np.int32)
     kept = np.empty(n_given, np.int64)
@@ -272,7 +273,9 @@ def neighbour_views(orders, lines, targets, given, values, n_present, places_and
             n += uint64(place != MISSING)
         all_kept = n == n_given
         here = own if all_kept else own[kept[:n]]
-        if nominal or n_levels[given] > 0:
+        if k >= n_correlated:
+            pass  # the same as in the other direction
+        elif nominal or n_levels[given] > 0:
             correlations[k] = associations_of(
                 here,
                 own_levels,

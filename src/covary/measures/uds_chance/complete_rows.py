@@ -14,6 +14,10 @@ from covary.prepare import Prepared
 
 Hashes = npt.NDArray[np.uint64]
 
+# In the first round, levels with the same number of rows are equal to hashes of other columns. In
+# the second, they are equal only if the other columns do not tell them apart.
+ROUNDS = 2
+
 
 class CompleteRows(NamedTuple):
     """Rows without missing cells.
@@ -48,10 +52,14 @@ def complete_rows(prepared: Prepared, columns: Sequence[int]) -> CompleteRows:
         for column, each in zip(columns, values, strict=True)
     ]
     contents = [_contents(each) for each in found]
+    for _ in range(ROUNDS):
+        hashes = [_hashes(each.codes, contents, at) for at, each in enumerate(found)]
+        for at, column in enumerate(found):
+            if _has_no_order(column):
+                contents[at] = hashes[at][column.codes]
     for at, column in enumerate(found):
         if _has_no_order(column):
-            others = contents[:at] + contents[at + 1 :]
-            found[at] = ranked(_numbers(column.codes, others), column.nominal)
+            found[at] = ranked(_numbers(column.codes, hashes[at]), column.nominal)
     complete = CompleteRows(rows, found)
     return complete.sample(np.lexsort([each.codes for each in found]))
 
@@ -70,15 +78,21 @@ def _contents(column: Ranked) -> Hashes:
     return column.places.astype(np.uint64)
 
 
-def _numbers(codes: Integers, others: Sequence[Hashes]) -> Integers:
-    """Return a column whose values are numbered by frequency, and by hashes of other columns."""
+def _hashes(codes: Integers, contents: Sequence[Hashes], column: int) -> Hashes:
+    """Return a hash of each value of a column: the sum over its rows of a hash of all others."""
+    of_rows = np.zeros(codes.size, np.uint64)
+    for at, content in enumerate(contents):
+        if at != column:
+            of_rows = _mixed(of_rows ^ content)
     counts = np.bincount(codes)
-    by_value = np.argsort(codes, kind="stable")
     starts = np.cumsum(counts) - counts
-    hashes = np.zeros(counts.size, np.uint64)
-    for other in others:
-        for power in (other, other * other):
-            hashes = _mixed(hashes ^ np.add.reduceat(power[by_value], starts))
+    by_value = np.argsort(codes, kind="stable")
+    return np.add.reduceat(of_rows[by_value], starts) if codes.size else of_rows
+
+
+def _numbers(codes: Integers, hashes: Hashes) -> Integers:
+    """Return a column whose values are numbered by descending frequency, and by their hashes."""
+    counts = np.bincount(codes)
     number = np.empty(counts.size, np.int64)
     number[np.lexsort((hashes, -counts))] = np.arange(counts.size)
     return number[codes]

@@ -111,7 +111,7 @@ def evidence_of_copies(
         for at, pair in enumerate(pairs):
             other = pair[0] if pair[1] == column else pair[1]
             gains, correlations = pair_gains(prepared, other, [column], moved)
-            reverse, _ = pair_gains(prepared, column, [other], moved.reversed())
+            reverse, _ = pair_gains(prepared, column, [other], moved.reversed(), n_correlated=0)
             of_pairs[some, at] = pair_evidence(gains, reverse, correlations)
         for at, (a, b, _) in enumerate(triples):
             of_two = grid_gains(prepared, (a, b), [column], TRIPLE_VIEWS, moved)
@@ -181,15 +181,16 @@ def gains_of_pairs(
     """Return the gains of both directions, and the correlations, one line per pair."""
     n = len(pairs)
     targets: dict[int, tuple[list[int], list[int]]] = {}  # by condition, with their lines
-    for at, (a, b) in enumerate(pairs):
-        for given, target, line in ((a, b, at), (b, a, n + at)):
-            others, lines = targets.setdefault(given, ([], []))
-            others.append(target)
-            lines.append(line)
+    both_ways = [(a, b) for a, b in pairs] + [(b, a) for a, b in pairs]
+    for line, (given, target) in enumerate(both_ways):
+        others, lines = targets.setdefault(given, ([], []))
+        others.append(target)
+        lines.append(line)
     gains, skewnesses = np.empty((2, 2 * n, len(PAIR_VIEWS)))
     correlations, kinds = np.empty((2, 2 * n, len(CORRELATION_WEIGHTS)))
     for given, (others, lines) in targets.items():
-        found, correlated = pair_gains(prepared, given, others)
+        n_correlated = sum(line < n for line in lines)
+        found, correlated = pair_gains(prepared, given, others, n_correlated=n_correlated)
         gains[lines], skewnesses[lines] = found
         correlations[lines], kinds[lines] = correlated
     return (

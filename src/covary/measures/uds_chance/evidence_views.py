@@ -112,20 +112,29 @@ class Moved(NamedTuple):
 
 
 def pair_gains(
-    prepared: Prepared, given: int, targets: Sequence[int], moved: Moved | None = None
+    prepared: Prepared,
+    given: int,
+    targets: Sequence[int],
+    moved: Moved | None = None,
+    n_correlated: int | None = None,
 ) -> tuple[ViewGains, ViewGains]:
     """Return the gains of `PAIR_VIEWS`, and rank correlations, one line per target.
 
-    With permutations of the only target, one line per permutation.
+    With permutations of the only target, one line per permutation. ``n_correlated`` is the number
+    of lines, from the first on, that need correlations: these are the same in both directions.
     """
+    orders, lines, every_target = _lines(prepared, given, targets, moved)
+    n_correlated = len(lines) if n_correlated is None else n_correlated
     grids = grid_gains(prepared, (given, given), targets, GRID_VIEWS, moved)
     near, of_near, correlations, kinds = kernels.uds_chance.neighbours.neighbour_views(
-        *_lines(prepared, given, targets, moved),
+        orders,
+        lines,
+        every_target,
         given,
         prepared.values,
         prepared.n_present,
         prepared.derived(Places).arrays,
-        _WINDOWS,
+        (*_WINDOWS, n_correlated),
     )
     gains = ViewGains(np.hstack([grids.gains, near]), np.hstack([grids.skewnesses, of_near]))
     return gains, ViewGains(correlations, kinds)
