@@ -637,6 +637,15 @@ def many_levels(n_levels: int) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(np.arange(n_levels, dtype=np.int32)), labels)
 
 
+def test_an_identifier_with_too_many_values_cannot_be_declared_as_nominal():
+    codes = np.arange(100_000)
+    reason = nominal_column("user", codes, [f"u{i}" for i in codes])
+    assert reason == (
+        "an identifier (100000 different values in 100000 rows); "
+        "group the values to use it, at most 65,535 are possible"
+    )
+
+
 def test_a_million_levels_give_one_message():
     levels = many_levels(1_000_000)
     numbers = np.arange(len(levels))

@@ -190,11 +190,12 @@ def single_level_reason(label: object) -> str:
     return f"a single level, {_quoted(label)} in all rows"
 
 
-def identifier_reason(n_levels: int, n_rows: int, is_free_text: bool) -> str:
+def identifier_reason(n_levels: int, n_rows: int, is_free_text: bool, max_levels: int) -> str:
     what = "free text" if is_free_text else "an identifier"
-    return (
-        f"{what} ({n_levels} different values in {n_rows} rows); declare it as nominal to use it"
-    )
+    remedy = "declare it as nominal to use it"
+    if n_levels > max_levels:
+        remedy = f"group the values to use it, at most {max_levels:,} are possible"
+    return f"{what} ({n_levels} different values in {n_rows} rows); {remedy}"
 
 
 def identifier_number_reason() -> str:

@@ -65,7 +65,7 @@ def nominal_column(
         return errors.single_level_reason(labels[used[0]])
     if not declared and present.size < MIN_ROWS_PER_LEVEL * used.size:
         is_free_text = _is_free_text([labels[at] for at in used[:_SAMPLE_LABELS].tolist()])
-        return errors.identifier_reason(used.size, present.size, is_free_text)
+        return errors.identifier_reason(used.size, present.size, is_free_text, MAX_LEVELS)
     if used.size > MAX_LEVELS:
         return errors.too_many_levels_reason(used.size, MAX_LEVELS)
     ordered = used[np.lexsort((first, -counts))]
