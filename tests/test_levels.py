@@ -24,6 +24,7 @@ import covary
 from covary.errors import ColumnError, CovaryWarning, ParameterError, TableError
 from covary.searching.resume import restore_search
 from covary.table import Column, Table, TableOptions, declare, read_table
+from covary.table.levels import nominal_column
 
 NAN = float("nan")
 
