@@ -66,11 +66,11 @@ def _quoted_list(names: Iterable[str], max_names: int = 8) -> str:
     return ", ".join(quoted)
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
+def _did_you_mean(name: str, known: Iterable[str], similarity: float = 0.5) -> str:
     """Return a hint with the most similar name, or an empty text."""
     known = list(known)
     by_lower = {other.lower(): other for other in reversed(known)}
-    similar = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.5)
+    similar = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=similarity)
     return f" Did you mean {_quoted(by_lower[similar[0]])}?" if similar else ""
 
 
@@ -299,7 +299,8 @@ def unreadable(path: object, reason: object) -> TableError:
 
 
 def no_such_file(path: object, others: Iterable[str]) -> TableError:
-    hint = _did_you_mean(os.path.basename(str(path)), others)
+    # Files often have the same extension.
+    hint = _did_you_mean(os.path.basename(str(path)), others, similarity=0.75)
     return TableError(f"cannot read {_one_line(path)}: there is no such file.{hint}")
 
 

@@ -33,8 +33,8 @@ _IDENTIFIER_NAME = re.compile(
     re.IGNORECASE,
 )
 MIN_DISTINCT = 0.95
-# At least so many numbers in the order of the rows are row numbers, unless the name says that they
-# are times.
+# Whole numbers from 0 or 1 on, in the order of the rows, are row numbers if there are at least
+# this many, unless the name says that they are times.
 MIN_ROW_NUMBERS = 20
 _TIME_NAME = re.compile(
     r".*(time|date|year|quarter|month|week|day|hour|minute|second|step|period|round|epoch|age).*|t",
