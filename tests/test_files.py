@@ -526,8 +526,9 @@ def test_missing_file(tmp_path):
     assert str(caught.value) == (
         f"cannot read {path}: there is no such file. Did you mean 'measurements.csv'?"
     )
-    with pytest.raises(TableError, match=r"there is no such file\.$"):
-        read_table(tmp_path / "qqqqqq")
+    for name in ("qqqqqq", "nothing.csv"):  # the same extension is not enough
+        with pytest.raises(TableError, match=r"there is no such file\.$"):
+            read_table(tmp_path / name)
     with pytest.raises(TableError, match=r"there is no directory .*elsewhere$"):
         read_table(tmp_path / "elsewhere" / "measurements.csv")
     with pytest.raises(TableError, match="cannot read"):
