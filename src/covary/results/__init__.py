@@ -1,6 +1,7 @@
 """What the public functions return: data with printing, frames and JSON."""
 
 from covary.results.explanation import Cell, Explanation, Part, Step
+from covary.results.overview import Group, Link, MissingTogether, Overview, OverviewPresenter
 from covary.results.search import Presenter, SearchResult, Subspace
 from covary.results.significance import ADDS_NOTHING, TestResult, TestSummary
 
@@ -8,6 +9,11 @@ __all__ = [
     "ADDS_NOTHING",
     "Cell",
     "Explanation",
+    "Group",
+    "Link",
+    "MissingTogether",
+    "Overview",
+    "OverviewPresenter",
     "Part",
     "Presenter",
     "SearchResult",

@@ -1,0 +1,393 @@
+"""`Overview`: how the columns of a table hang together; which column is explained by which."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from covary import errors
+from covary.correlation_scale import reading
+from covary.formatting import counted, listing, printable, short_number, to_json_text
+from covary.table import as_frame
+
+if TYPE_CHECKING:
+    from covary.array_types import OnStage
+
+# Kinds of links.
+EXPLAINS = "explains"
+GO_TOGETHER = "go together"
+COPY = "copy"
+FUNCTION = "function"
+IDENTITY = "identity"
+KINDS = (EXPLAINS, GO_TOGETHER, COPY, FUNCTION, IDENTITY)
+# Larger q-values are shown with their link; all others are summarised in one line.
+CLEAR = 0.001
+
+
+class OverviewPresenter(Protocol):
+    """Draws the figures and writes the report of an overview that still has its table."""
+
+    def plots(self) -> Any:
+        """Return the figures of the overview."""
+
+    def write_report(
+        self,
+        overview: Overview,
+        path: str | os.PathLike[str],
+        title: str | None,
+        rows: bool,
+        on_progress: OnStage | None,
+    ) -> None:
+        """Write the report."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A column and what explains it; ``str()`` is a sentence.
+
+    Parameters
+    ----------
+    target : name
+        The explained column.
+    by : tuple
+        The explaining columns, the one that explains most alone first.
+    explained : float
+        The fraction of the target that they explain together, 0 to 1.
+    alone : tuple of float
+        What each of them explains alone.
+    adds : tuple of float
+        What each of them explains of what the others leave unexplained.
+    kind : str
+        "explains"; "go together" if one column explains the other about as well in both
+        directions; "copy" if the target repeats the other column; "function" if it is an exact
+        function of the other column; "identity" if it is an exact formula of the others.
+    formula : str
+        The formula of an identity, or how a copy or a function was recognised; else empty.
+    pvalue : float or None
+        The probability of such evidence for any explanation of this target, if the target were
+        independent of all other columns. None for copies, functions and identities.
+    qvalue : float or None
+        The expected share of false links among those with at least this evidence.
+    family_pvalue : float or None
+        The probability of such evidence for any relation of the table, if all columns were
+        independent.
+    missing : float
+        The fraction of the target that is explained by *whether* the explaining columns are
+        missing, not by their values; 0 if no cells are missing.
+    """
+
+    target: Any
+    by: tuple[Any, ...]
+    explained: float
+    alone: tuple[float, ...] = ()
+    adds: tuple[float, ...] = ()
+    kind: str = EXPLAINS
+    formula: str = ""
+    pvalue: float | None = None
+    qvalue: float | None = None
+    family_pvalue: float | None = None
+    missing: float = 0.0
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """The explaining columns and the target."""
+        return (*self.by, self.target)
+
+    def sentence(self) -> str:
+        """Return the link as a sentence without numbers."""
+        target, by = printable(self.target), listing(self.by)
+        if self.kind == COPY:
+            return f"{target} repeats {by}"
+        if self.kind == FUNCTION:
+            return f"{target} is a function of {by}"
+        if self.kind == IDENTITY:
+            return f"{target} = {printable(self.formula)}"
+        if self.kind == GO_TOGETHER:
+            return f"{target} and {by} go together"
+        return f"{target} is explained by {by}"
+
+    def note(self) -> str:
+        """Return what each of several columns explains alone, and a q-value that is not small."""
+        notes = []
+        if len(self.by) > 1 and self.kind == EXPLAINS:
+            notes.append(f"alone {', '.join(f'{each:.2f}' for each in self.alone)}")
+        if self.qvalue is not None and self.qvalue > CLEAR:
+            notes.append(f"q = {short_number(self.qvalue)}")
+        return ", ".join(notes)
+
+    def __str__(self) -> str:
+        note = self.note()
+        return f"{self.explained:.2f}  {self.sentence()}{f' ({note})' if note else ''}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON types."""
+        return {
+            "target": self.target,
+            "by": list(self.by),
+            "explained": self.explained,
+            "alone": list(self.alone),
+            "adds": list(self.adds),
+            "kind": self.kind,
+            "formula": self.formula,
+            "pvalue": self.pvalue,
+            "qvalue": self.qvalue,
+            "family_pvalue": self.family_pvalue,
+            "missing": self.missing,
+        }
+
+
+class Group(NamedTuple):
+    """Columns that are connected by links.
+
+    Parameters
+    ----------
+    name : name
+        The column of the group that explains most.
+    columns : tuple
+        All columns of the group, in table order.
+    links : tuple of Link
+        The links between them, the strongest first; copies and identities last.
+    """
+
+    name: Any
+    columns: tuple[Any, ...]
+    links: tuple[Link, ...]
+
+
+class MissingTogether(NamedTuple):
+    """Columns whose cells are missing in about the same rows.
+
+    Parameters
+    ----------
+    columns : tuple
+        The columns.
+    rows : int
+        The number of rows in which all of them are missing.
+    share : float
+        The share of these rows among those in which any of them is missing.
+    """
+
+    columns: tuple[Any, ...]
+    rows: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Overview:
+    """How the columns of a table hang together; ``str()`` lists groups and links.
+
+    Parameters
+    ----------
+    groups : tuple of Group
+        Connected columns with their links, the largest explained fractions first.
+    alone : tuple
+        The columns without links, in table order.
+    score : float
+        The score of all columns together, 0 to 1.
+    order : tuple
+        The columns in the order of that score: each is explained by columns before it.
+    missing_together : tuple of MissingTogether
+        Columns whose cells are missing in about the same rows.
+    not_examined : tuple of str
+        What was not examined, in words.
+    measure : str
+        The name of the measure.
+    columns : tuple
+        All columns, in table order.
+    constant : tuple
+        Columns that never vary.
+    rows : int
+        The number of rows.
+    parameters : mapping
+        All options by name.
+    complete : bool
+        False if the computation was interrupted.
+    """
+
+    groups: tuple[Group, ...]
+    alone: tuple[Any, ...]
+    score: float
+    order: tuple[Any, ...]
+    missing_together: tuple[MissingTogether, ...] = ()
+    not_examined: tuple[str, ...] = ()
+    measure: str = "uds-chance"
+    columns: tuple[Any, ...] = ()
+    constant: tuple[Any, ...] = ()
+    rows: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    complete: bool = True
+    _frame_library: str | None = field(default=None, repr=False, compare=False)
+    _presenter: OverviewPresenter | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """All links, group after group."""
+        return tuple(link for group in self.groups for link in group.links)
+
+    @property
+    def plot(self) -> Any:
+        """Figures of the overview: `covary.plots.accessors.OverviewPlots`."""
+        return self._available().plots()
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        *,
+        rows: bool = True,
+        on_progress: OnStage | None = None,
+    ) -> None:
+        """Write an HTML page with the map of the table, groups and links; it needs no network.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        title : str, optional
+            The title of the page.
+        rows : bool
+            Whether the page may contain rows of the table, up to 500 per figure. Otherwise
+            figures show counts of rows between round numbers. A count of 1 still reveals a row.
+        on_progress : callable, optional
+            Called with the stage, the amount done and the total.
+        """
+        self._available().write_report(self, path, title, rows, on_progress)
+
+    def _available(self) -> OverviewPresenter:
+        if self._presenter is None:
+            raise errors.no_table_to_draw()
+        return self._presenter
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the table behind: a copied or pickled result is small."""
+        return {**vars(self), "_presenter": None}
+
+    def __repr__(self) -> str:
+        return f"<Overview: {self.summary()}>"
+
+    def __str__(self) -> str:
+        lines = [self.summary()]
+        for group in self.groups:
+            lines.append(f"{printable(group.name)} ({counted(len(group.columns), 'column')})")
+            lines += [f"  {link}" for link in group.links]
+        return "\n".join([*lines, *self.closing_lines()])
+
+    def summary(self) -> str:
+        """Return one line that describes the table."""
+        size = f"{counted(len(self.columns), 'column')}, {counted(self.rows, 'row')}"
+        state = "" if self.complete else ", interrupted"
+        links = counted(len(self.links), "link")
+        groups = counted(len(self.groups), "group")
+        return (
+            f"{links} in {groups}; {self.measure} of the whole table = "
+            f"{short_number(self.score)} ({reading(self.score)}; {size}{state})"
+        )
+
+    def closing_lines(self) -> list[str]:
+        """Return what is said once: columns without links, missing cells, p-values."""
+        lines = []
+        if self.alone:
+            lines.append(f"alone: {', '.join(map(printable, self.alone))}")
+        if self.constant:
+            lines.append(f"never vary: {', '.join(map(printable, self.constant))}")
+        for each in self.missing_together:
+            names = ", ".join(map(printable, each.columns))
+            lines.append(f"missing together, in {counted(each.rows, 'row')}: {names}")
+        return [*lines, *self.explained()]
+
+    def explained(self) -> list[str]:
+        """Return how to read the links, line by line."""
+        tested = [link.qvalue for link in self.links if link.qvalue is not None]
+        lines = []
+        if tested:
+            lines.append(
+                "explained fraction: 0 if independent, 1 if determined; links are sorted by it, "
+                "because most p-values are too small to compare; it does not mean 'causes'"
+            )
+            clear = [q for q in tested if q <= CLEAR]
+            if clear:
+                unless = " unless shown" if len(clear) < len(tested) else ""
+                lines.append(
+                    f"q is at most {short_number(max(clear))}{unless}: the expected share of "
+                    "false links (permutations, corrected for all relations that were compared)"
+                )
+        return [*lines, *(f"not examined: {text}" for text in self.not_examined)]
+
+    def _repr_html_(self) -> str:
+        """Return the groups and links as an HTML table for notebooks; all names are escaped."""
+        rows = []
+        for group in self.groups:
+            name = html.escape(printable(group.name))
+            rows.append(f'<tr><th colspan="4" style="text-align:left">{name}</th></tr>')
+            for link in group.links:
+                bar = f"{100 * link.explained:.0f}"
+                cells = [
+                    f"{link.explained:.2f}",
+                    f'<div style="width:6em"><div style="width:{bar}%;background:#4c78a8">'
+                    "&nbsp;</div></div>",
+                    html.escape(link.sentence()),
+                    html.escape(link.note()),
+                ]
+                rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        closing = "".join(f"<p>{html.escape(line)}</p>" for line in self.closing_lines())
+        return f"<p>{html.escape(self.summary())}</p><table>{''.join(rows)}</table>{closing}"
+
+    def to_frame(self) -> Any:
+        """Return one row per link, as a frame of the library that the data came from.
+
+        An array or a file gives a pyarrow table. ``by``, ``alone`` and ``adds`` are lists.
+        """
+        rows = [
+            {"group": group.name, **link.to_dict()}
+            for group in self.groups
+            for link in group.links
+        ]
+        names = ("group", *Link(None, (), 0.0).to_dict())
+        columns = {name: [row[name] for row in rows] for name in names}
+        return as_frame(columns, self._frame_library)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the overview as JSON types."""
+        return {
+            "measure": self.measure,
+            "score": self.score,
+            "rows": self.rows,
+            "columns": list(self.columns),
+            "parameters": dict(self.parameters),
+            "complete": self.complete,
+            "order": list(self.order),
+            "groups": [
+                {
+                    "name": group.name,
+                    "columns": list(group.columns),
+                    "links": [link.to_dict() for link in group.links],
+                }
+                for group in self.groups
+            ],
+            "links": [link.to_dict() for link in self.links],
+            "alone": list(self.alone),
+            "constant": list(self.constant),
+            "missing_together": [
+                {"columns": list(each.columns), "rows": each.rows, "share": each.share}
+                for each in self.missing_together
+            ],
+            "not_examined": list(self.not_examined),
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """Return `to_dict` as JSON text; options are passed to `json.dumps`."""
+        return to_json_text(self.to_dict(), options)
+
+
+def named_after(columns: Sequence[Any], links: Sequence[Link]) -> Any:
+    """Return the column that explains most; of equal ones the first."""
+    total = dict.fromkeys(columns, 0.0)
+    for link in links:
+        for column, alone in zip(link.by, link.alone or (link.explained,), strict=False):
+            total[column] += max(alone, link.explained / len(link.by))
+        if link.kind == GO_TOGETHER:
+            total[link.target] += link.explained
+    return max(columns, key=lambda column: total[column])

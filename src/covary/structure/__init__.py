@@ -1,0 +1,1 @@
+"""The overview of a table: links between columns, groups, copies and identities."""
