@@ -39,6 +39,7 @@ LAYERS = [
     "structure",
     "plots",
     "report",
+    "keywords",
     "api",
     "estimators",
     "__init__",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from covary.api import evidence as evidence
     from covary.api import explain as explain
     from covary.api import matrix as matrix
+    from covary.api import overview as overview
     from covary.api import score as score
     from covary.api import search as search
     from covary.api import test as test
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from covary.measures.uds.uds import UDS as UDS
     from covary.measures.uds_chance.uds_chance import UDSChance as UDSChance
     from covary.results import Explanation as Explanation
+    from covary.results import Group as Group
+    from covary.results import Link as Link
+    from covary.results import MissingTogether as MissingTogether
+    from covary.results import Overview as Overview
     from covary.results import SearchResult as SearchResult
     from covary.results import Step as Step
     from covary.results import Subspace as Subspace
@@ -34,9 +39,13 @@ if TYPE_CHECKING:
 
 # Names are imported on first use, so that `import covary` is fast.
 _MODULES = {
-    "covary.api": ("evidence", "explain", "matrix", "score", "search", "test"),
+    "covary.api": ("evidence", "explain", "matrix", "overview", "score", "search", "test"),
     "covary.results": (
         "Explanation",
+        "Group",
+        "Link",
+        "MissingTogether",
+        "Overview",
         "SearchResult",
         "Step",
         "Subspace",

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from covary import errors
 from covary.array_types import OnProgress, OnStage
 from covary.engines import find_engine
-from covary.measures import Measure, all_measures, find_measure, find_seeded
+from covary.keywords import check_keywords, declared, measure_of
+from covary.measures import Measure, find_measure
 from covary.options import accepts
 from covary.registry import DEFAULT_MEASURE
 from covary.report.presenter import SearchPresenter
-from covary.results import Explanation, SearchResult, TestResult
+from covary.results import Explanation, Overview, SearchResult, TestResult
 from covary.searching.options import SearchOptions
 from covary.searching.pairs import pair_scores
 from covary.searching.plan import plan_search
 from covary.searching.run import Search
 from covary.searching.strategies import (
     Strategy,
-    all_strategies,
     find_strategy,
     strategy_parameters,
 )
 from covary.significance.independence import TestOptions, plan_test
-from covary.table import TableOptions, declare, label_matrix, labels_of
+from covary.structure.options import OverviewOptions
+from covary.structure.run import OverviewRun, plan_overview
+from covary.table import TableOptions, label_matrix, labels_of
 
-__all__ = ["evidence", "explain", "matrix", "score", "search", "test"]
+__all__ = ["evidence", "explain", "matrix", "overview", "score", "search", "test"]
 
 
 @accepts(TableOptions)
@@ -77,8 +78,8 @@ def score(
     0.96
 
     """
-    data, of_measure = _declared(data, parameters)
-    return _measure(score, measure, of_measure).score(data, columns, target, given)
+    data, of_measure = declared(data, parameters)
+    return measure_of(score, measure, of_measure).score(data, columns, target, given)
 
 
 @accepts(TableOptions)
@@ -117,8 +118,8 @@ def evidence(
     True
 
     """
-    data, of_measure = _declared(data, parameters)
-    return _measure(evidence, measure, of_measure).evidence(data, columns, target, given)
+    data, of_measure = declared(data, parameters)
+    return measure_of(evidence, measure, of_measure).evidence(data, columns, target, given)
 
 
 @accepts(TableOptions)
@@ -182,10 +183,10 @@ def test(
     True
 
     """
-    table, rest = _declared(data, parameters)
+    table, rest = declared(data, parameters)
     given, of_measure = TestOptions.split(rest)
     options = TestOptions(**given)
-    found = _measure(test, measure, of_measure, options.seed)
+    found = measure_of(test, measure, of_measure, options.seed)
     planned = plan_test(table, columns, found, options)
     return planned.run(find_engine(engine, n_jobs), on_progress).relabelled(labels_of(data))
 
@@ -231,8 +232,8 @@ def explain(
       x1: 0.9790 explained by x0 (64 bins; best cut at 0.7996)
 
     """
-    data, of_measure = _declared(data, parameters)
-    found = _measure(explain, measure, of_measure)
+    data, of_measure = declared(data, parameters)
+    found = measure_of(explain, measure, of_measure)
     return found.explain(data, columns, on_progress, target, given)
 
 
@@ -275,8 +276,8 @@ def matrix(
            [0.  , 0.  , 0.  ]])
 
     """
-    table, of_measure = _declared(data, parameters)
-    found = _measure(matrix, measure, of_measure)
+    table, of_measure = declared(data, parameters)
+    found = measure_of(matrix, measure, of_measure)
     prepared = found.prepared(table, columns, size=2)
     engine = find_engine("threads", n_jobs)
     scores = pair_scores(prepared, found, engine, on_progress=on_progress)
@@ -344,11 +345,11 @@ def search(
     0.9790  x0, x2
 
     """
-    table, others = _declared(data, parameters)
+    table, others = declared(data, parameters)
     given, rest = SearchOptions.split(others)
     options = SearchOptions(**given)
     of_strategy, of_measure = strategy_parameters(rest, find_measure(measure))
-    found = _measure(search, measure, of_measure, options.seed)
+    found = measure_of(search, measure, of_measure, options.seed)
     chosen = find_strategy(strategy, found.max_columns, max_size=max_size, **of_strategy)
     if resume and run is None:
         raise errors.invalid_parameter("run", "the file to resume", run)
@@ -364,28 +365,60 @@ def search_result(searched: Search, data: Any = None) -> SearchResult:
     return searched.result(record, SearchPresenter(record))
 
 
-def _declared(data: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return data with the columns that keywords declare, and all other keywords."""
-    declared, others = TableOptions.split(keywords)
-    return declare(data, TableOptions(**declared)), others
+@accepts(TableOptions)
+@accepts(OverviewOptions)
+def overview(
+    data: Any,
+    columns: Sequence[Any] | None = None,
+    *,
+    engine: Any = "threads",
+    n_jobs: int | None = None,
+    run: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    on_progress: OnStage | None = None,
+    **parameters: Any,
+) -> Overview:
+    """Return how the table is structured: which columns are explained by which, and which are not.
+
+    Every column has at most one link, to the few columns that explain it best. Columns that are
+    related only through others have no link. Copies and exact formulas are named once.
+
+    Parameters
+    ----------
+    data, columns, nominal, ordered, dates
+        As for `score`.
+    <options>
+    engine, n_jobs, run, resume, on_progress
+        As for `search`.
+
+    Returns
+    -------
+    Overview
+        With ``links``, ``groups``, ``alone``, ``score``, ``order`` and ``missing_together``.
+
+    Examples
+    --------
+    >>> import covary, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> a, b, noise = rng.normal(size=(3, 500))
+    >>> found = covary.overview(np.column_stack([a, b, a * b, noise]))
+    >>> print(found.links[0])
+    0.87  x2 is explained by x0 and x1 (alone 0.07, 0.06)
+    >>> found.alone
+    ('x3',)
+
+    """
+    table, rest = declared(data, parameters)
+    given, unknown = OverviewOptions.split(rest)
+    check_keywords(overview, unknown)
+    started = OverviewRun(plan_overview(table, columns, OverviewOptions(**given)))
+    if resume and run is None:
+        raise errors.invalid_parameter("run", "the file to resume", run)
+    with started.stored_in(run, resume=resume) as run_file:
+        started.run(find_engine(engine, n_jobs), run_file, on_progress)
+    return overview_result(started, data)
 
 
-def _measure(
-    function: Callable[..., Any],
-    measure: str | Measure,
-    parameters: dict[str, Any],
-    seed: int | None = None,
-) -> Measure:
-    """Return the measure with parameters; check for misspelt keywords of the function."""
-    found = find_measure(measure) if seed is None else find_seeded(measure, seed)
-    if not parameters:
-        return found
-    names = inspect.signature(function).parameters.values()
-    keywords = [each.name for each in names if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    if function is search:
-        keywords += [name for entry in all_strategies().values() for name in entry.parameters]
-    known = {name for entry in all_measures().values() for name in entry.parameters}
-    for name in parameters:
-        if name not in known and errors.is_misspelt(name, keywords):
-            raise errors.unknown_keyword(function.__name__, name, keywords)
-    return found.with_parameters(parameters)
+def overview_result(found: OverviewRun, data: Any = None) -> Overview:
+    """Return the result of an overview that ended or was interrupted."""
+    return found.result(found.record(data))

@@ -405,6 +405,13 @@ def damaged_run(path: object, reason: object) -> RunError:
     return RunError(f"the run file {_one_line(path)} is damaged: {_one_line(reason)}")
 
 
+def run_of_other_kind(path: object, theirs: object, ours: str) -> RunError:
+    return RunError(
+        f"{_one_line(path)} is the run file of a `covary {_one_line(theirs, 20)}`, not of a "
+        f"`covary {ours}`: choose another file"
+    )
+
+
 def run_without_search(path: object) -> RunError:
     return damaged_run(path, "it does not describe a search")
 

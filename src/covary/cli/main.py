@@ -20,6 +20,7 @@ from covary.formatting import printable
 
 COMMANDS = (
     "demo",
+    "overview",
     "search",
     "report",
     "score",
@@ -32,7 +33,14 @@ COMMANDS = (
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is used."""
+    """A group that imports a command when it is used; a file alone runs the overview."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and _looks_like_file(args[0]):
+            args = ["overview", *args]
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -44,6 +52,12 @@ class LazyGroup(click.Group):
         return command
 
 
+def _looks_like_file(argument: str) -> bool:
+    """Return whether an argument is the name of a file rather than a misspelt command."""
+    named = os.path.splitext(argument)[1] or os.path.dirname(argument)
+    return bool(named) or os.path.isfile(argument)
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -51,7 +65,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(covary.__version__, prog_name="covary")
 def command() -> None:
-    """Find the sets of columns that depend on each other.
+    """Find the columns of a table that depend on each other. `covary FILE` gives an overview.
 
     FILE is a table: CSV (also compressed; separated by comma, semicolon, tab or |), Parquet,
     Arrow or Feather.

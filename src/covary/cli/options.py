@@ -162,6 +162,20 @@ def engine_options() -> list[click.Option]:
     ]
 
 
+def check_files(
+    file: str, run_path: str | None, resume: bool, report: str | None, no_rows: bool
+) -> None:
+    """Raise an error if options about the run file and the page do not fit together."""
+    from covary.report.page import check_page
+
+    if no_rows and report is None:
+        raise click.UsageError("--no-rows applies to the page: add --report FILE.html")
+    if report is not None:
+        check_page(report, file, run_path)
+    if resume and run_path is None:
+        raise click.UsageError("--resume needs --run FILE.covary")
+
+
 def _split_names(
     context: click.Context, option: click.Parameter, texts: tuple[str, ...]
 ) -> list[str] | None:
@@ -235,6 +249,17 @@ jobs = click.option(
     "-j",
     type=click.IntRange(min=1),
     help="Number of threads.  [default: all cores]",
+)
+run_path = click.option(
+    "--run",
+    "run_path",
+    type=click.Path(),
+    metavar="FILE.covary",
+    help="Keep every result in this run file.",
+)
+resume = click.option("--resume", is_flag=True, help="Continue the run file if it exists.")
+report = click.option(
+    "--report", type=click.Path(), metavar="FILE.html", help="Write an HTML page with all results."
 )
 no_rows = click.option(
     "--no-rows", is_flag=True, help="Write no rows of the table into the page, only counts."

@@ -57,6 +57,16 @@ def table(*headings: str, title: str | None = None) -> Table:
     return empty
 
 
+def grid(justify: Sequence[Any]) -> Table:
+    """Return an empty table without headings and lines; one entry per column."""
+    from rich.table import Table
+
+    empty = Table.grid(padding=(0, 2, 0, 0))
+    for each in justify:
+        empty.add_column(justify=each)
+    return empty
+
+
 def print_json(document: Any) -> None:
     """Print a document as JSON.
 
@@ -219,6 +229,22 @@ def print_matrix(
     if width == 2:
         legend = "   ".join(f"{shade} {least * most:.3g}" for least, shade, _ in _SHADES[1:])
         out.print(Text(f"\nlowest score of each shade: {legend}", style="dim"))
+
+
+def write_report(
+    result: Any, path: str, title: str, run_path: str | None, no_rows: bool, as_json: bool
+) -> bool:
+    """Write the report of a result; return False if interrupted."""
+    try:
+        with notices(), stages() as on_progress:
+            result.report(path, title, rows=not no_rows, on_progress=on_progress)
+    except KeyboardInterrupt:
+        how = f"; `covary report {printable(run_path)}` writes it" if run_path else ""
+        click.echo(f"covary: interrupted before the page was written{how}", err=True)
+        return False
+    if not as_json:
+        print_and_open_page(path, open_it=False)
+    return True
 
 
 def print_and_open_page(path: str, open_it: bool) -> None:

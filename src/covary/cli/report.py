@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -36,10 +37,10 @@ def command(
     no_rows: bool,
     open_page: bool,
 ) -> None:
-    """Write an HTML page with the results of a search, from its run file.
+    """Write an HTML page with the results of a search or an overview, from its run file.
 
-    The search may be finished, interrupted, or still running. Nothing is scored, and the run file
-    is not changed. The figures need the table, which is read again.
+    It may be finished, interrupted, or still running. Nothing is scored, and the run file is not
+    changed. The figures need the table, which is read again.
 
     \b
     Examples:
@@ -47,22 +48,34 @@ def command(
       covary report wine.covary -o wine.html --open
       covary report wine.covary -o wine.html --no-rows     without rows of the table
     """  # noqa: D301
-    from covary.api import search_result
     from covary.report.page import check_page
-    from covary.searching.resume import restore_search
 
     page = page or str(Path(run_file).with_suffix(".html").name)
     check_page(page, run_file, table)
     with output.stages() as on_progress:
         with output.notices():
-            search = restore_search(run_file, table)
-        source = search.plan.source
+            result, source, about = _restore(run_file, table)
         check_page(page, source)
-        result = search_result(search)
         if title is None and source is not None:
-            title = f"Dependent columns in {Path(source).name}"
+            title = f"{about} {Path(source).name}"
         result.report(page, title, rows=not no_rows, on_progress=on_progress)
     click.echo(result.summary())
     if unfinished := result.unfinished():
         click.echo(f"covary: note: {unfinished}", err=True)
     output.print_and_open_page(page, open_page)
+
+
+def _restore(run_file: str, table: str | None) -> tuple[Any, str | None, str]:
+    """Return the result of a run file, the path of its table, and the beginning of a title."""
+    from covary.api import overview_result, search_result
+    from covary.runs import OVERVIEW, RunFile
+    from covary.searching.resume import restore_search
+    from covary.structure.resume import restore_overview
+
+    with RunFile.read(run_file) as opened:
+        kind = opened.facts().get("kind")
+    if kind == OVERVIEW:
+        found = restore_overview(run_file, table)
+        return overview_result(found), found.plan.source, "The columns of"
+    search = restore_search(run_file, table)
+    return search_result(search), search.plan.source, "Dependent columns in"

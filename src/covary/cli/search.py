@@ -35,17 +35,9 @@ def _generated() -> list[click.Option]:
 @options.file
 @options.columns
 @options.measure
-@click.option(
-    "--run",
-    "run_path",
-    type=click.Path(),
-    metavar="FILE.covary",
-    help="Keep every score in this run file.",
-)
-@click.option("--resume", is_flag=True, help="Continue the run file if it exists.")
-@click.option(
-    "--report", type=click.Path(), metavar="FILE.html", help="Write an HTML page with all results."
-)
+@options.run_path
+@options.resume
+@options.report
 @options.no_rows
 @options.as_json
 def command(
@@ -75,15 +67,9 @@ def command(
     """  # noqa: D301
     from covary.api import search_result
     from covary.engines import find_engine
-    from covary.report.page import check_page
     from covary.searching.run import Search
 
-    if no_rows and report is None:
-        raise click.UsageError("--no-rows applies to the page: add --report FILE.html")
-    if report is not None:
-        check_page(report, file, run_path)
-    if resume and run_path is None:
-        raise click.UsageError("--resume needs --run FILE.covary")
+    options.check_files(file, run_path, resume, report, no_rows)
     found_engine = find_engine(engine, jobs)
     interrupted = False
     with output.stages() as on_progress:
@@ -103,8 +89,10 @@ def command(
         output.print_json(result.to_dict())
     else:
         print_result(result)
-    if report is not None and not _write_report(result, report, file, run_path, no_rows, as_json):
-        return INTERRUPTED
+    if report is not None:
+        title = f"Dependent columns in {Path(file).name}"
+        if not output.write_report(result, report, title, run_path, no_rows, as_json):
+            return INTERRUPTED
     return INTERRUPTED if interrupted else 0
 
 
@@ -134,28 +122,6 @@ def _print_interrupted(search: Search, run_path: str | None) -> None:
     how = f"; add --resume to continue {printable(run_path)}" if run_path else ""
     what = "during the tests" if search.complete else "these are the best sets so far"
     click.echo(f"covary: interrupted, {what}{how}", err=True)
-
-
-def _write_report(
-    result: SearchResult,
-    path: str,
-    file: str,
-    run_path: str | None,
-    no_rows: bool,
-    as_json: bool,
-) -> bool:
-    """Write the report; return False if interrupted."""
-    title = f"Dependent columns in {Path(file).name}"
-    try:
-        with output.notices(), output.stages() as on_progress:
-            result.report(path, title, rows=not no_rows, on_progress=on_progress)
-    except KeyboardInterrupt:
-        how = f"; `covary report {printable(run_path)}` writes it" if run_path else ""
-        click.echo(f"covary: interrupted before the page was written{how}", err=True)
-        return False
-    if not as_json:
-        output.print_and_open_page(path, open_it=False)
-    return True
 
 
 def print_result(result: SearchResult) -> None:

@@ -286,6 +286,10 @@ class Overview:
             f"{short_number(self.score)} ({reading(self.score)}; {size}{state})"
         )
 
+    def unfinished(self) -> str:
+        """Return one sentence that says what is missing; empty if nothing is."""
+        return "" if self.complete else "The overview was interrupted or is still running."
+
     def closing_lines(self) -> list[str]:
         """Return what is said once: columns without links, missing cells, p-values."""
         lines = []

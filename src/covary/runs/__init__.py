@@ -1,6 +1,7 @@
-"""The run file keeps every score of a search, so that the search can be resumed."""
+"""The run file keeps every result of a search or an overview, so that it can be resumed."""
 
-from covary.runs.comparison import RunDescription
+from covary.runs.comparison import OVERVIEW, SEARCH, RunDescription
 from covary.runs.file import RunFile
+from covary.runs.tasks import Codec, StoredTasks
 
-__all__ = ["RunDescription", "RunFile"]
+__all__ = ["OVERVIEW", "SEARCH", "Codec", "RunDescription", "RunFile", "StoredTasks"]

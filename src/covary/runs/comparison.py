@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+# Kinds of run files. Files without a kind are those of searches.
+SEARCH = "search"
+OVERVIEW = "overview"
+
 
 @dataclass(frozen=True)
 class RunDescription:
-    """The description of a search in its run file.
+    """The description of a search, or an overview, in its run file.
 
     Two searches are the same if their parameters, tables and versions of covary are the same.
 
@@ -25,6 +29,7 @@ class RunDescription:
     left_out : the columns that could not be used, with the reasons; not compared
     defaults : the defaults of parameters that older run files do not have. A file that
         lacks a parameter without a default is invalid.
+    kind : "search" or "overview"
     """
 
     parameters: Mapping[str, Any]
@@ -35,6 +40,7 @@ class RunDescription:
     source: str | None = None
     left_out: Sequence[tuple[str, str]] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = SEARCH
 
 
 def table_difference(

@@ -18,9 +18,20 @@ import numpy as np
 
 from covary import errors
 from covary.array_types import Columns, ColumnSets, Floats, Integers
-from covary.runs.comparison import RunDescription, parameter_difference, table_difference
+from covary.runs.comparison import (
+    SEARCH,
+    RunDescription,
+    parameter_difference,
+    table_difference,
+)
 from covary.runs.database import connect, copy_database, database_exists, use_write_ahead_log
-from covary.runs.schema import INSERT, check_format, create_tables, read_schema
+from covary.runs.schema import (
+    INSERT,
+    add_later_tables,
+    check_format,
+    create_tables,
+    read_schema,
+)
 from covary.runs.sqlite_errors import sqlite_errors_translated
 
 # Scores are written at most this often, when further scores arrive. A killed process loses the
@@ -105,11 +116,14 @@ class RunFile:
         check_format(self.path, self.connection)
         if difference := self.difference(description):
             raise errors.run_differs(self.path, difference)
+        with self._transaction():
+            add_later_tables(self.connection)
         use_write_ahead_log(self.connection)
 
     def _describe(self, description: RunDescription) -> None:
         facts = {
             **description.parameters,
+            "kind": description.kind,
             "rows": description.rows,
             "versions": dict(description.versions),
             "table": description.source,
@@ -132,6 +146,8 @@ class RunFile:
         version is one whose files can be read, it warns.
         """
         facts = self.facts()
+        if facts.get("kind", SEARCH) != description.kind:
+            raise errors.run_of_other_kind(self.path, facts.get("kind", SEARCH), description.kind)
         required = {*description.parameters} - {*description.defaults} | {"rows", "versions"}
         if required.difference(facts) or not isinstance(facts["versions"], dict):
             raise errors.run_without_search(self.path)
@@ -322,6 +338,25 @@ class RunFile:
     ) -> None:
         """Store the result of a search on a shuffled table, see `stored_null_searches`."""
         self._insert("shuffled", [(number, scored, highest, json.dumps(counts))])
+
+    # ------------------------------------------------------------ tasks
+
+    def stored_results(self, call: int) -> list[tuple[int, str, bytes, bytes]]:
+        """Return the stored results of one call, see `covary.runs.tasks`."""
+        query = "SELECT first, items, sizes, results FROM tasks WHERE call = ?"
+        rows = self._select(query, (call,)) if self._has_tasks() else []
+        for first, items, sizes, results in rows:
+            valid = _is_between(first, 0, sys.maxsize) and isinstance(items, str)
+            if not (valid and isinstance(sizes, bytes) and isinstance(results, bytes)):
+                raise errors.damaged_run(self.path, "a task has an invalid result")
+        return rows
+
+    def _has_tasks(self) -> bool:
+        return "tasks" in read_schema(self.connection)
+
+    def store_results(self, call: int, first: int, items: str, sizes: bytes, data: bytes) -> None:
+        """Store the results of some items of a call."""
+        self._insert("tasks", [(call, first, items, sizes, data)])
 
     def finish(self, rows: Sequence[tuple[float | None, ...]] = ()) -> None:
         """Write the results of the tests.

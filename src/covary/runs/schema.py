@@ -1,4 +1,4 @@
-"""The tables of a run file. Files of the first release have the same format."""
+"""The tables of a run file. Files of the first release have the same format, without `tasks`."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ SCHEMA = {
     "shuffled": "CREATE TABLE shuffled "
     "(number INTEGER PRIMARY KEY, scored INTEGER NOT NULL, highest REAL NOT NULL, "
     "counts TEXT NOT NULL)",
+    "tasks": "CREATE TABLE tasks "
+    "(call INTEGER, first INTEGER, items TEXT NOT NULL, sizes BLOB NOT NULL, "
+    "results BLOB NOT NULL, PRIMARY KEY (call, first)) WITHOUT ROWID",
     "candidates": "CREATE TABLE candidates "
     "(number INTEGER PRIMARY KEY, columns TEXT NOT NULL, score REAL NOT NULL)",
     "subspaces": "CREATE TABLE subspaces "
@@ -31,7 +34,11 @@ SCHEMA = {
     "pvalue REAL, qvalue REAL, family_pvalue REAL, increment_pvalue REAL)",
 }
 
+# Tables that older files do not have.
+LATER_TABLES = ("tasks",)
+
 INSERT = {
+    "tasks": "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?)",
     "candidates": "INSERT OR REPLACE INTO candidates VALUES (?, ?, ?)",
     "permutations": "INSERT OR REPLACE INTO permutations VALUES (?, ?, ?)",
     "increments": "INSERT OR REPLACE INTO increments VALUES (?, ?)",
@@ -52,6 +59,14 @@ def create_tables(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def add_later_tables(connection: sqlite3.Connection) -> None:
+    """Create the tables that an older file does not have."""
+    found = read_schema(connection)
+    for name in LATER_TABLES:
+        if name not in found:
+            connection.execute(SCHEMA[name])
+
+
 def check_format(path: str | os.PathLike[str], connection: sqlite3.Connection) -> None:
     """Raise an error if a database is not an intact run file of this format."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
@@ -59,7 +74,9 @@ def check_format(path: str | os.PathLike[str], connection: sqlite3.Connection) -
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version != FORMAT:
         raise errors.run_of_other_format(path, version, FORMAT)
-    if read_schema(connection) != SCHEMA:
+    found = read_schema(connection)
+    required = {name: text for name, text in SCHEMA.items() if name not in LATER_TABLES}
+    if not (required.items() <= found.items() <= SCHEMA.items()):
         raise errors.damaged_run(path, "its tables are not those of a run file")
     if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         raise errors.damaged_run(path, "its pages are inconsistent")

@@ -78,22 +78,28 @@ class SearchPlan:
 
     def description(self) -> RunDescription:
         """Return what identifies this search in a run file."""
-        columns = self.prepared.table.columns
-        left_out = self.prepared.table.kinds_left_out()
         return RunDescription(
             parameters=self.parameters(),
             defaults=SearchOptions.defaults() | TableOptions.defaults(),
-            rows=self.prepared.n_rows,
-            columns=[(storable(each.name), _fingerprint(each)) for each in columns],
-            versions={
-                "covary": __version__,
-                "python": python_version(),
-                **{name: version(name) for name in ("numpy", "numba", "scipy", "scikit-learn")},
-            },
             bounds=self.measure.bounds,
-            source=self.source,
-            left_out=[(storable(name), storable(kind)) for name, kind in left_out],
+            **table_facts(self.prepared, self.source),
         )
+
+
+def table_facts(prepared: Prepared, source: str | None) -> dict[str, Any]:
+    """Return what identifies a table in a run file, by the fields of `RunDescription`."""
+    table = prepared.table
+    return {
+        "rows": prepared.n_rows,
+        "columns": [(storable(each.name), _fingerprint(each)) for each in table.columns],
+        "versions": {
+            "covary": __version__,
+            "python": python_version(),
+            **{name: version(name) for name in ("numpy", "numba", "scipy", "scikit-learn")},
+        },
+        "source": source,
+        "left_out": [(storable(name), storable(kind)) for name, kind in table.kinds_left_out()],
+    }
 
 
 def plan_search(
@@ -112,9 +118,15 @@ def plan_search(
     candidates = Candidates(strategy, _candidate_columns(prepared, strategy, roles), roles.target)
     if candidates.number is not None and candidates.number > MAX_SETS:
         raise errors.too_many_sets(candidates.number, MAX_SETS)
+    return SearchPlan(
+        prepared, measure, strategy, options, candidates, source_of(data), roles.given
+    )
+
+
+def source_of(data: Any) -> str | None:
+    """Return the path of the table, if it is a file."""
     data = undeclared(data)
-    source = os.path.abspath(data) if isinstance(data, (str, os.PathLike)) else None
-    return SearchPlan(prepared, measure, strategy, options, candidates, source, roles.given)
+    return os.path.abspath(data) if isinstance(data, (str, os.PathLike)) else None
 
 
 def _candidate_columns(prepared: Prepared, strategy: Strategy, roles: Roles) -> ColumnSets:

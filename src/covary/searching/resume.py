@@ -19,7 +19,7 @@ from covary.searching.plan import SearchPlan, plan_search
 from covary.searching.run import Search
 from covary.searching.strategies import find_strategy
 from covary.significance.permutation import evidence_observed
-from covary.table import TableOptions, declare, read_table
+from covary.table import Table, TableOptions, declare, read_table
 
 # Parameters that strategies did not have in the first release, with the values that they had in
 # effect.
@@ -39,26 +39,26 @@ def restore_search(
     """
     with RunFile.read(path) as run_file:
         facts = run_file.facts()
-        source = table if table is not None else _find_table(path, facts.get("table"))
+        source = table if table is not None else find_table(path, facts.get("table"))
         names = [name for name, _ in run_file.columns()]
         plan = _restore_plan(path, facts, source, names)
         if difference := run_file.difference(plan.description(), only_read=True):
             raise errors.not_the_table_of_run(source, path, difference)
         run_file.bounds = plan.measure.bounds
         search = Search(plan)
-        with suppress(_NotStoredError):
-            search.run(_NoEngine(), run_file)
-        search.started = _parse_time(facts.get("started"))
-        search.finished = _parse_time(facts.get("finished"))
+        with suppress(NotStoredError):
+            search.run(StoredResults(), run_file)
+        search.started = parse_time(facts.get("started"))
+        search.finished = parse_time(facts.get("finished"))
         search.engine = find_engine()  # for figures
     return search
 
 
-class _NotStoredError(Exception):
+class NotStoredError(Exception):
     """The run file does not contain a result."""
 
 
-class _NoEngine(Engine):
+class StoredResults(Engine):
     """An engine that computes almost nothing, so that only stored results are used.
 
     The evidence of the sets is computed, because it takes little time and is not stored before
@@ -76,7 +76,7 @@ class _NoSession(Session):
         self.shared = shared
 
     def submit(self, task: Any, items: Any) -> Any:
-        raise _NotStoredError
+        raise NotStoredError
 
     def run(self, task: Any, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         if task is evidence_observed:
@@ -85,7 +85,7 @@ class _NoSession(Session):
             yield from super().run(task, items)
 
 
-def _find_table(path: str | os.PathLike[str], table: Any) -> str | os.PathLike[str]:
+def find_table(path: str | os.PathLike[str], table: Any) -> str | os.PathLike[str]:
     """Return the path of the table: the one it had, or beside the run file."""
     if isinstance(table, str):
         for candidate in (Path(table), Path(path).parent / Path(table).name):
@@ -102,14 +102,8 @@ def _restore_plan(
 ) -> SearchPlan:
     """Return the plan that the run file describes."""
     options = _restore_options(path, facts)
-    try:
-        declared = TableOptions(**{name: facts.get(name) for name in TableOptions.defaults()})
-        table = read_table(declare(source, declared), names)
-    except errors.ColumnError as error:
-        raise errors.not_the_table_of_run(source, path, str(error).rstrip(".")) from None
-    table = dataclasses.replace(table, left_out=_left_out(facts.get("left_out")))
     plan = plan_search(
-        table,
+        restore_table(path, facts, source, names),
         None,
         find_measure(facts["measure"], **facts["measure_parameters"]),
         find_strategy(
@@ -119,6 +113,21 @@ def _restore_plan(
         options,
     )
     return dataclasses.replace(plan, source=os.fspath(source))
+
+
+def restore_table(
+    path: str | os.PathLike[str],
+    facts: dict[str, Any],
+    source: str | os.PathLike[str],
+    names: Sequence[str],
+) -> Table:
+    """Return the table of a run file with the columns that it had then."""
+    try:
+        declared = TableOptions(**{name: facts.get(name) for name in TableOptions.defaults()})
+        table = read_table(declare(source, declared), names)
+    except errors.ColumnError as error:
+        raise errors.not_the_table_of_run(source, path, str(error).rstrip(".")) from None
+    return dataclasses.replace(table, left_out=_left_out(facts.get("left_out")))
 
 
 def _restore_options(path: str | os.PathLike[str], facts: dict[str, Any]) -> SearchOptions:
@@ -147,7 +156,8 @@ def _left_out(listed: Any) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _parse_time(text: Any) -> datetime | None:
+def parse_time(text: Any) -> datetime | None:
+    """Return a time from its ISO text; None if it is something else."""
     try:
         return datetime.fromisoformat(text)
     except (TypeError, ValueError):

@@ -62,11 +62,11 @@ class ScoredSet(NamedTuple):
         best = NOTHING
         if varying := prepared.varying(given):
             best = self.scorer.best_condition(target, varying, self.level, self.examined)
-        alone = {column: self._explained(target, (column,)) for column in best.columns}
+        alone = {column: self.explained(target, (column,)) for column in best.columns}
         # The column that explains more alone comes first.
         by = sorted(best.columns, key=lambda column: alone[column], reverse=True)
         by = by if best.estimate > 0.0 else []
-        adds = {c: self._added(target, c, by, best.estimate) for c in by}
+        adds = {c: self.added(target, c, by, best.estimate) for c in by}
         # The column that adds most comes first.
         partitions = {
             column: Partitions(prepared, target, column, _without(by, column))
@@ -87,13 +87,13 @@ class ScoredSet(NamedTuple):
             profile=profile(prepared, target, partitions),
         )
 
-    def _added(self, target: int, column: int, by: Sequence[int], explained: float) -> float:
+    def added(self, target: int, column: int, by: Sequence[int], explained: float) -> float:
         """Return the fraction of a target that a column explains beyond the others."""
         others = tuple(sorted(other for other in by if other != column))
-        without = self._explained(target, others) if others else 0.0
+        without = self.explained(target, others) if others else 0.0
         return max((explained - without) / (1.0 - without), 0.0) if without < 1.0 else 0.0
 
-    def _explained(self, target: int, columns: Columns) -> float:
+    def explained(self, target: int, columns: Columns) -> float:
         """Return the fraction of a target that columns explain together."""
         selector, (most, deviations) = self.scorer.selector, self.level
         examined = {}

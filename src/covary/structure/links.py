@@ -1,0 +1,159 @@
+"""Links: each column with the few columns that explain it, without repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from covary.array_types import Columns
+from covary.results.overview import EXPLAINS, GO_TOGETHER
+from covary.structure.explanations import Explanations
+
+# One of several columns is named only if it adds this fraction of the whole target, and this
+# fraction of what the others leave unexplained.
+LEAST_GAIN = 0.02
+LEAST_ADDED = 0.05
+# Both directions of a pair are about equally good if the smaller explained fraction is at least
+# this share of the larger one.
+EQUALLY_GOOD = 0.8
+# Columns that explain another one together may be read in another direction if that explains at
+# least this share as much.
+NEARLY_AS_GOOD = 0.5
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A link while it is found; columns are positions.
+
+    Parameters
+    ----------
+    target, by : the explained and the explaining columns
+    explained : the explained fraction
+    kind, formula : as in `covary.results.Link`
+    """
+
+    target: int
+    by: Columns
+    explained: float
+    kind: str = EXPLAINS
+    formula: str = ""
+
+    @property
+    def columns(self) -> frozenset[int]:
+        """All columns of the link."""
+        return frozenset((*self.by, self.target))
+
+
+def find_links(explanations: Explanations, targets: Iterable[int]) -> list[Draft]:
+    """Return at most one link for each target, from the explanation of the whole table.
+
+    Columns of a set that explain each other in several ways appear in one link.
+    """
+    wanted = set(targets)
+    found = []
+    order = explanations.order
+    for at, target in enumerate(order):
+        if target in wanted:
+            by, explained = explanations.best(target, order[:at])
+            if by:
+                found.append(_without_superfluous(explanations, target, by, explained))
+    return _joined(explanations, found, wanted)
+
+
+def _without_superfluous(
+    explanations: Explanations, target: int, by: Columns, explained: float
+) -> Draft:
+    """Return a link without columns that add next to nothing."""
+    while len(by) > 1:
+        smaller = {
+            column: explanations.explained(target, [c for c in by if c != column])
+            for column in explanations.by_content(by)
+        }
+        needless = max(smaller, key=lambda column: smaller[column])
+        loss = explained - smaller[needless]
+        left = 1.0 - smaller[needless]
+        if loss >= LEAST_GAIN and loss >= LEAST_ADDED * left:
+            break
+        by = tuple(column for column in by if column != needless)
+        explained = smaller[needless]
+    return Draft(target, _strongest_first(explanations, target, by), explained)
+
+
+def _strongest_first(explanations: Explanations, target: int, by: Columns) -> Columns:
+    """Return columns by what they explain of a target alone, the largest fraction first."""
+    alone = explanations.alone(target, by)
+    return tuple(sorted(explanations.by_content(by), key=lambda column: -alone[column]))
+
+
+def _joined(explanations: Explanations, links: list[Draft], targets: set[int]) -> list[Draft]:
+    """Return the links, with those of a common effect joined to one.
+
+    If y is the sum of independent columns a and b, the order of the table may explain y by a, and
+    then b by y and a. One link says the same: y is explained by a and b, because a and b are
+    independent of each other.
+    """
+    found = list(links)
+    for link in sorted(links, key=lambda each: -len(each.by)):
+        if len(link.by) < 2 or link not in found:
+            continue
+        better = _as_effect(explanations, link, found, targets)
+        if better is not None:
+            found = [each for each in found if not each.columns <= link.columns]
+            found.append(better)
+    return found
+
+
+def _as_effect(
+    explanations: Explanations, link: Draft, links: Sequence[Draft], targets: set[int]
+) -> Draft | None:
+    """Return the link with the only column that all others explain and are independent without."""
+    others_explain = {each.target for each in links if not each.columns <= link.columns}
+    best: Draft | None = None
+    for target in explanations.by_content(sorted(link.columns)):
+        if target in others_explain or target not in targets:
+            continue
+        by = tuple(sorted(link.columns - {target}))
+        if not _are_independent(explanations, by):
+            continue
+        explained = explanations.explained(target, by)
+        least = NEARLY_AS_GOOD * link.explained if best is None else best.explained
+        if explained > least:
+            best = Draft(target, _strongest_first(explanations, target, by), explained)
+    return best
+
+
+def _are_independent(explanations: Explanations, columns: Columns) -> bool:
+    """Return whether no column explains another one."""
+    return all(
+        explanations.explained(a, (b,)) == explanations.explained(b, (a,)) == 0.0
+        for a, b in combinations(columns, 2)
+    )
+
+
+def directed(explanations: Explanations, link: Draft) -> Draft:
+    """Return the link of a pair in its better direction, or without one if both are as good."""
+    if len(link.by) > 1 or link.kind != EXPLAINS:
+        return link
+    back = explanations.explained(link.by[0], (link.target,))
+    if min(back, link.explained) >= EQUALLY_GOOD * max(back, link.explained):
+        return replace(link, kind=GO_TOGETHER, explained=max(back, link.explained))
+    return link
+
+
+def components(columns: Sequence[int], links: Iterable[Draft]) -> list[list[int]]:
+    """Return the connected columns, those of one group in the given order."""
+    group = {column: column for column in columns}
+
+    def root(column: int) -> int:
+        while group[column] != column:
+            column = group[column]
+        return column
+
+    for link in links:
+        for column in link.by:
+            group[root(column)] = root(link.target)
+    found: dict[int, list[int]] = {}
+    for column in columns:
+        found.setdefault(root(column), []).append(column)
+    return list(found.values())

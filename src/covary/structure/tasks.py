@@ -1,0 +1,63 @@
+"""The tasks of an overview: progress of their stages, and their results in a run file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from covary.array_types import Floats, OnStage
+from covary.engines import RunTasks
+from covary.engines.base import Task
+from covary.measures.uds_chance.selection import Found, examine
+from covary.measures.uds_chance.strengths import explain_all
+from covary.runs import Codec, RunFile, StoredTasks
+from covary.searching.progress import of_stage
+from covary.significance.null_evidence import draw_evidence
+from covary.structure.evidence import sets_evidence
+
+
+def _found_to_numbers(found: Found) -> Floats:
+    return np.array([found.explained, found.freedom, found.n_cells, *found.added])
+
+
+def _found_from_numbers(numbers: Floats) -> Found:
+    explained, freedom, n_cells, *added = numbers.tolist()
+    return Found(explained, freedom, int(n_cells), tuple(added))
+
+
+CODECS: dict[Task, Codec] = {
+    explain_all: Codec(np.ravel, lambda numbers: numbers.reshape(-1, 2)),
+    examine: Codec(_found_to_numbers, _found_from_numbers),
+    sets_evidence: Codec(np.atleast_1d, lambda numbers: float(numbers[0])),
+    draw_evidence: Codec(np.ravel, lambda numbers: numbers),
+}
+
+
+class Stages:
+    """Runs the tasks of all stages: reports their progress, and uses stored results.
+
+    Parameters
+    ----------
+    run_file : keeps the results, if there is one
+    on_progress : called with the stage, the number of items done and their total
+    """
+
+    def __init__(self, run_file: RunFile | None, on_progress: OnStage | None) -> None:
+        self._stored = None if run_file is None else StoredTasks(run_file, CODECS)
+        self._on_progress = on_progress
+
+    def around(self, run: RunTasks, stage: str) -> RunTasks:
+        """Return a function that runs the tasks of a stage."""
+        stored = run if self._stored is None else self._stored.around(run)
+        report = of_stage(stage, self._on_progress)
+
+        def run_and_report(task: Any, items: Any) -> Iterator[tuple[int, Any]]:
+            done = 0
+            for first, found in stored(task, items):
+                done += len(found)
+                report(done, len(items))
+                yield first, found
+
+        return run_and_report
