@@ -18,6 +18,7 @@ FILES = sorted(SOURCES.rglob("*.py"))
 # imports for type checking and imports inside functions.
 LAYERS = [
     "version",
+    "accessors",
     "errors",
     "array_types",
     "validation",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from covary import accessors as _accessors
 from covary.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -87,3 +88,6 @@ def _registered_classes() -> dict[str, type]:
     for module, registry in _REGISTRIES.items():
         found.update(getattr(importlib.import_module(module), registry).classes())
     return found
+
+
+_accessors.install()

@@ -68,7 +68,7 @@ class Link:
         The formula of an identity, or how a copy or a function was recognised; else empty.
     pvalue : float or None
         The probability of such evidence for any explanation of this target, if the target were
-        independent of all other columns. None for copies, functions and identities.
+        independent of all other columns.
     qvalue : float or None
         The expected share of false links among those with at least this evidence.
     family_pvalue : float or None

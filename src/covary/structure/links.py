@@ -44,6 +44,11 @@ class Draft:
         """All columns of the link."""
         return frozenset((*self.by, self.target))
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the target is a copy, a function or a formula of the other columns."""
+        return self.kind not in (EXPLAINS, GO_TOGETHER)
+
 
 def find_links(explanations: Explanations, targets: Iterable[int]) -> list[Draft]:
     """Return at most one link for each target, from the explanation of the whole table.

@@ -178,7 +178,7 @@ class OverviewRun:
     def _evidence(self, drafts: Sequence[Draft], run: RunTasks) -> dict[Columns, float]:
         """Return the evidence of the sets of all links, and of pairs that no link connects."""
         columns = self.plan.columns
-        tested = [each for link in drafts if _is_tested(link) for each in small_sets(link)]
+        tested = [each for link in drafts for each in small_sets(link)]
         group_of = {
             column: at for at, group in enumerate(components(columns, drafts)) for column in group
         }
@@ -211,8 +211,7 @@ class OverviewRun:
         with engine.session(null) as session:
             run = stages.around(session.run, "null distribution")
             family.compute(range(2, min(largest, 3) + 1), run)
-        tested = [link for link in drafts if _is_tested(link)]
-        sets = [large_set(link) for link in unclear_links(tested, evidence, family)]
+        sets = [large_set(link) for link in unclear_links(drafts, evidence, family)]
         if sets:
             with engine.session(plan.prepared) as session:
                 run = stages.around(session.run, "evidence of large sets")
@@ -266,12 +265,10 @@ class OverviewRun:
     def _keep_significant(
         self, drafts: Sequence[Draft], evidence: dict[Columns, float], family: FamilyPvalues
     ) -> None:
-        """Keep exact links, and those with a small false discovery rate."""
-        exact = [link for link in drafts if not _is_tested(link)]
-        tested = [link for link in drafts if _is_tested(link)]
-        found = link_pvalues(tested, evidence, family, len(self.plan.columns))
-        kept = [at for at in range(len(tested)) if found.qvalues[at] <= MAX_RATE]
-        self.links = [*(tested[at] for at in kept), *exact]
+        """Keep the links with a small false discovery rate."""
+        found = link_pvalues(drafts, evidence, family, len(self.plan.columns))
+        kept = [at for at in range(len(drafts)) if found.qvalues[at] <= MAX_RATE]
+        self.links = [drafts[at] for at in kept]
         self.pvalues = LinkPvalues(*(each[kept] for each in found))
 
     def _list_not_examined(self, found: Explanations) -> list[str]:
@@ -309,9 +306,7 @@ class OverviewRun:
         for group in components(columns, self.links):
             members = [link for link in self.links if link.target in group]
             if members:
-                members.sort(
-                    key=lambda link: (not _is_tested(link), -link.explained, rank[link.target])
-                )
+                members.sort(key=lambda link: (link.is_exact, -link.explained, rank[link.target]))
                 total = math.fsum(link.explained for link in members)
                 found.append((group, members, total))
         return sorted(found, key=lambda each: (-each[2], each[0]))
@@ -352,19 +347,12 @@ class OverviewRun:
         """Return a link with the user's names and all numbers."""
         assert self.explanations is not None
         found = self.explanations
-        pvalues: dict[str, float] = {}
+        assert self.pvalues is not None
+        pvalue, qvalue, family_pvalue = (each[self.links.index(link)] for each in self.pvalues)
         alone: dict[int, float] = dict.fromkeys(link.by, link.explained)
         adds = dict(alone)
-        if _is_tested(link):
-            assert self.pvalues is not None
-            at = self.links.index(link)
-            pvalues = {
-                "pvalue": float(self.pvalues.pvalues[at]),
-                "qvalue": float(self.pvalues.qvalues[at]),
-                "family_pvalue": float(self.pvalues.family_pvalues[at]),
-            }
-            if len(link.by) > 1:
-                alone, adds = found.alone(link.target, link.by), found.added(link.target, link.by)
+        if len(link.by) > 1:
+            alone, adds = found.alone(link.target, link.by), found.added(link.target, link.by)
         by = sorted(link.by, key=lambda column: (-alone[column], column))
         return Link(
             labels[link.target],
@@ -374,8 +362,10 @@ class OverviewRun:
             tuple(adds[column] for column in by),
             link.kind,
             link.formula,
-            **pvalues,
-            missing=explained_by_missing(self.plan.prepared, link.target, link.by),
+            float(pvalue),
+            float(qvalue),
+            float(family_pvalue),
+            explained_by_missing(self.plan.prepared, link.target, link.by),
         )
 
 
@@ -401,7 +391,7 @@ def without_circles(links: Sequence[Draft]) -> list[Draft]:
     """Return the links without the weakest ones of every circle; exact ones come first."""
     kept: list[Draft] = []
     explains: dict[int, set[int]] = {}  # by column, all columns that it explains, also indirectly
-    for link in sorted(links, key=lambda each: (_is_tested(each), -each.explained)):
+    for link in sorted(links, key=lambda each: (not each.is_exact, -each.explained)):
         reached = {link.target, *explains.get(link.target, set())}
         if reached.intersection(link.by):
             continue
@@ -412,11 +402,6 @@ def without_circles(links: Sequence[Draft]) -> list[Draft]:
             if others.intersection(link.by):
                 others |= reached
     return kept
-
-
-def _is_tested(link: Draft) -> bool:
-    """Return whether a link needs a p-value; exact relations do not."""
-    return link.kind in (EXPLAINS, GO_TOGETHER)
 
 
 def _other(pair: Columns, column: int) -> int:

@@ -1,0 +1,121 @@
+"""P-values after a search: the fitted tail, and corrections over all sets."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covary.engines import run_here
+from covary.measures import find_measure
+from covary.prepare import prepare
+from covary.significance.null_evidence import (
+    SMALLEST,
+    FamilyPvalues,
+    NullEvidence,
+    Tail,
+    draw_evidence,
+    false_discovery_rates,
+    family_pvalues,
+)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_tail_of_an_exponential_sample_is_extrapolated(seed):
+    sample = np.random.default_rng(seed).exponential(size=10_000)
+    tail = Tail(sample)
+    for value in (1.0, 5.0, 9.0, 14.0):
+        assert 0.3 < tail.probability(value) / math.exp(-value) < 30
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_heavy_tail_is_not_taken_for_a_light_one(seed):
+    """A Pareto variable with index 2: P(X > x) = x^-2."""
+    sample = np.random.default_rng(seed).pareto(2, size=10_000) + 1
+    probability = Tail(sample).probability(1000.0)
+    assert 1e-7 < probability < 1e-5
+
+
+def test_the_probability_falls_and_is_at_least_as_careful_as_the_sample():
+    sample = np.random.default_rng(0).exponential(size=1000)
+    tail = Tail(sample)
+    values = np.linspace(-1, 20, 300)
+    probabilities = [tail.probability(value) for value in values]
+    assert all(a >= b for a, b in itertools.pairwise(probabilities))
+    assert probabilities[0] == 1.0
+    assert tail.probability(np.sort(sample)[500]) == pytest.approx(501 / 1001)
+
+
+def test_a_constant_sample_has_no_tail():
+    tail = Tail(np.zeros(100))
+    assert tail.probability(0.0) == 1.0
+    assert tail.probability(1.0) == pytest.approx(1 / 101)
+
+
+def naive_rates(expected, counted):
+    """The smallest rate of all limits that include the set: expected false / counted found."""
+    rates = []
+    for own in expected:
+        candidates = []
+        for limit in expected:
+            if limit >= own:
+                found = sum(c for e, c in zip(expected, counted, strict=True) if e <= limit)
+                candidates.append(limit / max(found, 1))
+        rates.append(min(max(min(candidates), SMALLEST), 1.0))
+    return rates
+
+
+@given(st.lists(st.tuples(st.floats(0, 10), st.booleans()), min_size=1, max_size=12))
+def test_false_discovery_rates_equal_their_definition(pairs):
+    expected = [value for value, _ in pairs]
+    counted = [count for _, count in pairs]
+    found = false_discovery_rates(np.array(expected), counted)
+    if len(set(expected)) == len(expected):  # equal ones are counted in some order
+        assert found.tolist() == pytest.approx(naive_rates(expected, counted))
+    assert np.all(found <= family_pvalues(np.array(expected)) + 1e-12)
+
+
+@pytest.fixture(scope="module")
+def null():
+    rng = np.random.default_rng(0)
+    prepared = prepare(np.column_stack([rng.normal(size=(300, 8)), rng.integers(0, 2, (300, 2))]))
+    return NullEvidence.of(find_measure("uds-chance"), prepared, range(10), None, 0)
+
+
+def test_draws_are_reproducible_and_differ(null):
+    draws = null.draws([2, 3])
+    one, same = (draw_evidence(null, draws[:2]) for _ in range(2))
+    assert all(np.array_equal(a, b) for a, b in zip(one, same, strict=True))
+    assert not np.array_equal(one[0], one[1])
+    assert {draw.size for draw in draws} == {2, 3}
+
+
+def test_evidence_of_pairs_is_about_minus_the_log_of_its_probability(null):
+    family = FamilyPvalues(null, [2, 3])
+    family.compute([2], run_here(null))
+    for evidence in (3.0, 5.0):
+        assert 0.3 < family.single(2, evidence) / math.exp(-evidence) < 3
+    assert family.expected(2, 5.0) == family.single(2, 5.0) * 45 * 2
+
+
+def test_a_large_table_is_sampled():
+    rng = np.random.default_rng(1)
+    prepared = prepare(rng.normal(size=(10_000, 3)))
+    null = NullEvidence.of(find_measure("uds-chance"), prepared, range(3), None, 0)
+    assert null.prepared.n_rows == 4_000
+    assert prepared.n_rows == 10_000
+
+
+def test_with_a_target_only_the_target_is_shuffled():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=200)
+    prepared = prepare(np.column_stack([x, x + 0.01 * rng.normal(size=200), rng.normal(size=200)]))
+    null = NullEvidence.of(find_measure("uds-chance"), prepared, (0, 1), 2, 0)
+    values = np.concatenate(draw_evidence(null, null.draws([3])))
+    assert values.max() < 20  # the dependence of the other two columns does not count
+    assert null.n_sets(3) == 1
+    assert null.n_sets(2) == 2

@@ -1,0 +1,446 @@
+"""`covary.overview`: planted links, exact relations, level, run files, output."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import covary
+from covary.cli.main import command
+from covary.errors import CovaryError
+from covary.structure.resume import restore_overview
+from planted_tables import awkward, planted
+
+
+def sets_of(overview):
+    return {frozenset(link.columns) for link in overview.links}
+
+
+def facts(overview):
+    """What must not depend on the order of columns and rows, or on the engine."""
+    return sorted(
+        (str(each.target), sorted(map(str, each.by)), each.kind, each.explained, each.pvalue)
+        for each in overview.links
+    )
+
+
+@pytest.fixture(scope="module")
+def table():
+    return planted(100)
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return covary.overview(table[0])
+
+
+def test_the_links_are_those_that_were_planted(table, found):
+    assert sets_of(found) == table[1]
+
+
+def test_an_effect_is_explained_by_its_causes_and_a_square_by_its_root(found):
+    by = {link.target: set(link.by) for link in found.links}
+    assert by["sum"] == {"term0", "term1"}
+    assert by["product"] == {"factor0", "factor1"}
+    assert by["square"] == {"root"}
+
+
+def test_both_directions_of_a_linear_pair_are_equally_good(found):
+    kinds = {frozenset(link.columns): link.kind for link in found.links}
+    assert kinds[frozenset(["chain0", "chain1"])] == "go together"
+    assert kinds[frozenset(["root", "square"])] == "explains"
+
+
+def test_columns_of_noise_are_alone(table, found):
+    noise = [name for name in table[0] if name.startswith("noise")]
+    assert list(found.alone) == noise
+
+
+def test_groups_are_connected_columns_named_after_one_of_them(found):
+    by_column = {column: group for group in found.groups for column in group.columns}
+    assert by_column["chain0"] is by_column["chain3"]
+    assert by_column["chain0"] is not by_column["hub"]
+    assert by_column["leaf0"].name == "hub"
+    for group in found.groups:
+        assert group.name in group.columns
+        assert all(set(link.columns) <= set(group.columns) for link in group.links)
+        assert len(group.links) < len(group.columns)
+
+
+def test_every_column_is_explained_at_most_once_and_printed_lines_are_few(table, found):
+    targets = [link.target for link in found.links]
+    assert len(targets) == len(set(targets))
+    lines = len(found.links) + len(found.groups) + bool(found.alone)
+    assert lines <= table[0].shape[1]
+
+
+def test_the_score_is_that_of_the_table(table, found):
+    assert found.score == covary.score(table[0])
+    assert sorted(found.order) == sorted(table[0].columns)
+
+
+def test_corrected_pvalues_are_not_smaller(found):
+    for link in found.links:
+        assert 0 < link.pvalue <= link.qvalue <= link.family_pvalue <= 1
+
+
+@pytest.mark.parametrize("seed", [101, 102])
+def test_nothing_depends_on_the_order_of_columns_or_rows(seed):
+    table, _ = planted(seed, n_rows=300, n_columns=20)
+    table = table.drop(columns="copy", errors="ignore")
+    rng = np.random.default_rng(seed)
+    other = table[rng.permutation(table.columns)]
+    one = covary.overview(table)
+    assert facts(covary.overview(other)) == facts(one)
+    shuffled = covary.overview(table.sample(frac=1, random_state=seed))
+    assert [f[:4] for f in facts(shuffled)] == [f[:4] for f in facts(one)]
+
+
+@pytest.mark.slow
+def test_planted_links_are_found_in_at_least_18_of_20_tables():
+    right = false = links = 0
+    for seed in range(20):
+        table, expected = planted(1000 + seed)
+        overview = covary.overview(table)
+        right += sets_of(overview) == expected
+        for link in overview.links:
+            links += link.qvalue <= 0.1
+            false += any(str(c).startswith("noise") for c in link.columns)
+    assert right >= 18
+    assert false < links / 10
+
+
+# ---------------------------------------------------------------- indirect and redundant relations
+
+
+def test_no_superfluous_column_is_named():
+    rng = np.random.default_rng(0)
+    x, other = rng.normal(size=(2, 2000))
+    table = pd.DataFrame({"x": x, "other": other, "y": x + 0.3 * rng.normal(size=2000)})
+    (link,) = covary.overview(table).links
+    assert set(link.columns) == {"x", "y"}
+
+
+def test_a_long_chain_has_no_shortcuts():
+    rng = np.random.default_rng(1)
+    columns = [rng.normal(size=1000)]
+    for _ in range(7):
+        columns.append(columns[-1] + 0.5 * columns[-1].std() * rng.normal(size=1000))
+    table = pd.DataFrame({f"c{k}": column for k, column in enumerate(columns)})
+    expected = {frozenset((f"c{k}", f"c{k + 1}")) for k in range(7)}
+    assert sets_of(covary.overview(table)) == expected
+
+
+def test_near_copies_do_not_multiply_links():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=1000)
+    near = {f"near{k}": x + 0.02 * rng.normal(size=1000) for k in range(3)}
+    table = pd.DataFrame({"x": x, **near, "y": x**2 + 0.5 * rng.normal(size=1000)})
+    overview = covary.overview(table)
+    assert len(overview.links) == 4
+    assert sum("y" in link.columns for link in overview.links) == 1
+
+
+def test_a_weak_but_certain_relation_is_found_among_rare_binary_columns():
+    found = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=1000)
+        columns = {"x": x, "y": 0.25 * x + np.sqrt(1 - 0.25**2) * rng.normal(size=1000)}
+        for k, share in enumerate(np.linspace(0.02, 0.5, 10)):
+            columns[f"binary{k}"] = rng.random(1000) < share
+        for k in range(8):
+            columns[f"noise{k}"] = rng.normal(size=1000)
+        links = covary.overview(pd.DataFrame(columns)).links
+        found += any(set(e.columns) == {"x", "y"} and e.family_pvalue <= 0.05 for e in links)
+    assert found == 4
+
+
+def test_independent_columns_of_awkward_kinds_have_few_links():
+    significant = 0
+    for seed in range(20):
+        links = covary.overview(awkward(seed, 200, 20)).links
+        significant += any(each.family_pvalue <= 0.05 for each in links)
+    assert significant <= 3  # more with probability 0.016 if the level is 5 %
+
+
+@pytest.mark.slow
+def test_the_level_of_family_wise_pvalues():
+    significant = 0
+    for seed in range(200):
+        links = covary.overview(awkward(seed)).links
+        significant += any(each.family_pvalue <= 0.05 for each in links)
+    assert significant <= 18
+
+
+# ---------------------------------------------------------------- exact relations
+
+
+def test_a_copy_repeats_its_original():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=300)
+    table = pd.DataFrame({"rv1": x, "other": rng.normal(size=300), "rv2": x})
+    overview = covary.overview(table)
+    assert [link.sentence() for link in overview.links] == ["rv2 repeats rv1"]
+    assert overview.alone == ("other",)
+
+
+def test_relabelled_levels_are_a_copy():
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 4, 300)
+    table = pd.DataFrame(
+        {"colour": np.array(list("rgby"))[codes], "code": [f"n{c}" for c in codes]}
+    )
+    assert [link.kind for link in covary.overview(table).links] == ["copy"]
+
+
+def test_a_monotone_function_is_named_and_a_reversed_one_too():
+    wage = np.random.default_rng(5).lognormal(size=300)
+    table = pd.DataFrame({"wage": wage, "logwage": np.log(wage), "minus": -wage})
+    sentences = {link.sentence() for link in covary.overview(table).links}
+    assert "logwage is a function of wage" in sentences
+    assert len(sentences) == 2
+
+
+def test_a_coarser_column_is_a_function_of_the_finer_one():
+    rng = np.random.default_rng(6)
+    fine = rng.integers(0, 30, 1000)
+    table = pd.DataFrame({"sub": [f"s{f}" for f in fine], "grade": [f"g{f // 5}" for f in fine]})
+    (link,) = covary.overview(table).links
+    assert link.sentence() == "grade is a function of sub"
+
+
+def test_a_sum_is_an_identity_with_its_formula():
+    rng = np.random.default_rng(7)
+    first, second, other = rng.gamma(3, 100, size=(3, 400)).round()
+    table = pd.DataFrame(
+        {"first floor": first, "second floor": second, "living": first + second, "other": other}
+    )
+    overview = covary.overview(table)
+    assert [link.sentence() for link in overview.links] == ["living = first floor + second floor"]
+    assert overview.alone == ("other",)
+
+
+def test_identities_have_their_coefficients():
+    rng = np.random.default_rng(8)
+    wall, roof = rng.gamma(3, 100, size=(2, 400))
+    table = pd.DataFrame({"wall": wall, "roof": roof, "surface": wall + 2 * roof})
+    assert [e.formula for e in covary.overview(table).links] == ["wall + 2 roof"]
+
+
+def test_noise_is_no_identity():
+    rng = np.random.default_rng(9)
+    a, b = rng.normal(size=(2, 400))
+    table = pd.DataFrame({"a": a, "b": b, "c": a + b + 0.05 * rng.normal(size=400)})
+    (link,) = covary.overview(table).links
+    assert link.kind == "explains"
+    assert set(link.columns) == {"a", "b", "c"}
+
+
+# ---------------------------------------------------------------- missing cells
+
+
+def test_columns_that_are_missing_together_are_a_section_of_their_own():
+    rng = np.random.default_rng(10)
+    table = pd.DataFrame(rng.normal(size=(1000, 4)), columns=list("abcd"))
+    table.loc[rng.random(1000) < 0.6, ["a", "b"]] = np.nan
+    table.loc[rng.random(1000) < 0.3, "c"] = np.nan
+    overview = covary.overview(table)
+    (together,) = overview.missing_together
+    assert together.columns == ("a", "b")
+    assert together.rows == table["a"].isna().sum()
+    assert together.share == 1.0
+    assert "missing together" in str(overview)
+
+
+# ---------------------------------------------------------------- results
+
+
+def test_the_result_as_text_frame_json_and_html(table, found):
+    text = str(found)
+    assert "original" in text
+    assert "alone: " in text
+    frame = found.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert len(frame) == len(found.links)
+    document = json.loads(found.to_json())
+    assert len(document["links"]) == len(found.links)
+    assert document["score"] == found.score
+    assert "<table>" in found._repr_html_()
+    assert repr(found).startswith(f"<Overview: {len(found.links)} links in ")
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_hostile_names_are_escaped():
+    rng = np.random.default_rng(11)
+    x = rng.normal(size=300)
+    table = pd.DataFrame(
+        {"<script>alert(1)</script>": x, "a\x1b[31m": x + 0.1 * rng.normal(size=300)}
+    )
+    overview = covary.overview(table)
+    assert "<script>" not in overview._repr_html_()
+    assert "\x1b" not in str(overview)
+
+
+def test_frames_and_labels_of_any_kind():
+    x = np.random.default_rng(12).normal(size=300)
+    array = np.column_stack([x, x**2, x[::-1]])
+    assert covary.overview(array).links[0].columns == ("x0", "x1")
+    frame = pd.DataFrame(array, columns=[1, ("a", 2), 3.5])
+    assert covary.overview(frame).links[0].target == ("a", 2)
+    polars = pl.DataFrame({"a": x, "b": x**2})
+    assert isinstance(covary.overview(polars).to_frame(), pl.DataFrame)
+
+
+@pytest.mark.parametrize("n_columns", [2, 3])
+def test_small_tables(n_columns):
+    rng = np.random.default_rng(13)
+    overview = covary.overview(rng.normal(size=(100, n_columns)))
+    assert overview.groups == ()
+    assert len(overview.alone) == n_columns
+
+
+def test_constant_columns_are_named():
+    x = np.random.default_rng(14).normal(size=200)
+    overview = covary.overview(pd.DataFrame({"x": x, "one": 1, "y": x[::-1].copy()}))
+    assert overview.constant == ("one",)
+    only = covary.overview(pd.DataFrame({"x": x, "one": 1}))
+    assert only.links == ()
+
+
+def test_errors_say_what_to_do():
+    with pytest.raises(CovaryError, match="two columns"):
+        covary.overview(np.ones((10, 1)))
+    with pytest.raises(
+        CovaryError, match=r"overview has no parameter 'sed'\. Did you mean 'seed'"
+    ):
+        covary.overview(np.random.default_rng(0).normal(size=(50, 2)), sed=1)
+    with pytest.raises(CovaryError, match="run"):
+        covary.overview(np.random.default_rng(0).normal(size=(50, 2)), resume=True)
+
+
+# ---------------------------------------------------------------- engines and run files
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "table.csv"
+    planted(103, n_rows=300, n_columns=20)[0].to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_every_engine_gives_the_same_result(file, engine):
+    expected = covary.overview(file, n_jobs=1).to_json()
+    assert covary.overview(file, engine=engine, n_jobs=2).to_json() == expected
+
+
+class _StopError(Exception):
+    pass
+
+
+def test_an_interrupted_overview_is_resumed(file, tmp_path):
+    expected = covary.overview(file).to_json()
+    run = tmp_path / "run.covary"
+    for stop in ("what explains each column", "evidence of links", "null distribution"):
+
+        def interrupt(stage, done, total, stop=stop):
+            if stage == stop and done >= total // 2:
+                raise _StopError
+
+        with pytest.raises(_StopError):
+            covary.overview(file, run=run, resume=True, on_progress=interrupt)
+    computed = []
+    resumed = covary.overview(
+        file, run=run, resume=True, on_progress=lambda stage, *_: computed.append(stage)
+    )
+    assert resumed.to_json() == expected
+    restored = restore_overview(run)
+    assert restored.complete
+    assert restored.result(restored.record()).to_json() == expected
+
+
+def test_a_killed_overview_is_resumed(file, tmp_path):
+    run = tmp_path / "run.covary"
+    code = f"import covary; covary.overview({str(file)!r}, run={str(run)!r}, resume=True)"
+    expected = covary.overview(file).to_json()
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", code])
+        deadline = time.monotonic() + 60
+        while not run.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert covary.overview(file, run=run, resume=True).to_json() == expected
+
+
+def test_a_run_file_of_another_table_or_of_a_search_is_refused(file, tmp_path):
+    run = tmp_path / "run.covary"
+    covary.overview(file, run=run)
+    with pytest.raises(CovaryError, match="already exists"):
+        covary.overview(file, run=run)
+    with pytest.raises(CovaryError, match="seed is 0 there and 1 here"):
+        covary.overview(file, run=run, resume=True, seed=1)
+    with pytest.raises(CovaryError, match="run file of a `covary overview`"):
+        covary.search(file, run=run, resume=True)
+    searched = tmp_path / "search.covary"
+    covary.search(file, max_size=2, run=searched)
+    with pytest.raises(CovaryError, match="run file of a `covary search`"):
+        covary.overview(file, run=searched, resume=True)
+
+
+def test_a_damaged_result_is_detected(file, tmp_path):
+    import sqlite3
+
+    run = tmp_path / "run.covary"
+    covary.overview(file, run=run)
+    for change in ("results = x'00'", "items = 'other'", "sizes = x'ffffffffffffffff'"):
+        with sqlite3.connect(run) as connection:
+            before = connection.execute("SELECT * FROM tasks").fetchall()
+            connection.execute(f"UPDATE tasks SET {change} WHERE call = 0")
+        with pytest.raises(CovaryError, match="damaged"):
+            covary.overview(file, run=run, resume=True)
+        with sqlite3.connect(run) as connection:
+            connection.executemany("INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?)", before)
+
+
+# ---------------------------------------------------------------- the command
+
+
+def run_command(*arguments):
+    return CliRunner().invoke(command, [str(each) for each in arguments], standalone_mode=False)
+
+
+def test_the_command_prints_groups_links_and_columns_alone(file):
+    result = run_command("overview", file)
+    assert result.exception is None, result.exception
+    assert "sum ← " in result.output
+    assert "goes together with" in result.output
+    assert "q is at most" in result.output
+
+
+def test_a_file_alone_runs_the_overview(file):
+    assert run_command(file).output == run_command("overview", file).output
+
+
+def test_the_command_prints_json(file):
+    document = json.loads(run_command("overview", file, "--json").stdout)
+    assert document["links"] == covary.overview(file).to_dict()["links"]
+
+
+def test_a_misspelt_command_is_not_taken_for_a_file():
+    result = CliRunner().invoke(command, ["serch", "x.csv"])
+    assert result.exit_code == 2
+    assert "No such command" in result.output
