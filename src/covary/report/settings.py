@@ -114,14 +114,13 @@ def _test_settings(tests: TestSummary | None) -> list[Setting]:
     if tests is None:
         return [("Tests", "none: scores may be due to chance; to test, use permutations=999")]
     correction = (
-        "q for all scored sets (Benjamini-Hochberg), family-wise p for the whole search "
-        "(Westfall-Young)"
+        f"q (Benjamini-Hochberg) and family-wise p (Bonferroni) for "
+        f"{counted(tests.compared, 'possible set')}"
     )
     return [
         (
             "Tests",
-            f"up to {tests.permutations:,} permutations per set, search repeated on "
-            f"{counted(tests.searches, 'shuffled table')}, seed {tests.seed}",
+            f"up to {tests.permutations:,} permutations per set, seed {tests.seed}",
         ),
         ("Correction", correction if tests.complete else "not yet computed"),
     ]

@@ -58,9 +58,10 @@ class Subspace:
         The probability, under independence, of evidence at least this large; for this set alone.
         None if not tested.
     qvalue : float or None
-        The false discovery rate among all sets that score at least this high.
+        The false discovery rate among all sets with at least this evidence.
     family_pvalue : float or None
-        The probability that any set of the search scores at least this high under independence.
+        The probability, under independence, that any possible set has at least this evidence. It
+        is never smaller than ``qvalue``, and that never smaller than ``pvalue``.
     increment_pvalue : float or None
         The p-value of the hypothesis that one column of the set adds nothing beyond the others.
         It is corrected for the number of columns that could have been added (Bonferroni). None for
@@ -238,7 +239,7 @@ class SearchResult:
         if self.tests is not None:
             marked = any(subspace.adds_nothing for subspace in self)
             given = self.parameters.get("given") or ()
-            lines += self.tests.explained(self.scored, self.target, given, marked)
+            lines += self.tests.explained(self.target, given, marked)
         return lines
 
     def not_examined(self) -> list[str]:

@@ -20,7 +20,9 @@ import numpy as np
 from covary.array_types import Columns, Floats
 from covary.engines import RunTasks
 from covary.measures import Measure
+from covary.measures.shared.content_order import order_one_by_content
 from covary.prepare import Moves, Prepared
+from covary.runs import Codec
 from covary.seeds import Purpose, random_stream
 
 # Of larger tables, a sample of rows is used: the distribution hardly depends on their number.
@@ -53,8 +55,8 @@ class NullEvidence(NamedTuple):
     Parameters
     ----------
     measure, prepared : the measure, and the columns, of at most `MAX_ROWS` rows
-    columns : the columns from which sets are built, without the target. Their order decides which
-        of them are drawn: it should depend on their contents only.
+    columns : the columns from which sets are built, without the target, ordered by content: the
+        order decides which of them are drawn
     target : the column that all sets contain, if there is one
     seed : of the shuffles
     """
@@ -77,7 +79,8 @@ class NullEvidence(NamedTuple):
         """Return the task data; a sample of rows if there are many."""
         sample = _sample_rows(prepared, seed)
         sample.precompute(measure.evidence_needs())
-        return cls(measure, sample, tuple(columns), target, seed)
+        ordered = order_one_by_content(prepared, columns)
+        return cls(measure, sample, tuple(ordered), target, seed)
 
     @property
     def n_fixed(self) -> int:
@@ -146,6 +149,10 @@ def draw_evidence(null: NullEvidence, draws: Sequence[Draw]) -> list[Floats]:
     return [null.draw(each) for each in draws]
 
 
+# How a run file stores the result of a draw.
+DRAWS_AS_NUMBERS = Codec(np.ravel, np.copy)
+
+
 class Tail:
     """The upper tail of a sample: a generalised Pareto distribution above a quantile.
 
@@ -212,6 +219,11 @@ class FamilyPvalues:
         for size in sizes:
             values = [each for each, draw in zip(found, draws, strict=True) if draw.size == size]
             self.tails[size] = Tail(np.concatenate(values))
+
+    @property
+    def n_compared(self) -> int:
+        """The number of all sets that are compared."""
+        return sum(self.null.n_sets(size) for size in self.sizes)
 
     def single(self, size: int, evidence: float) -> float:
         """Return the p-value of one set that was chosen in advance."""

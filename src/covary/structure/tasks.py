@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
 from covary.array_types import Floats, OnStage
@@ -13,8 +10,8 @@ from covary.engines.base import Task
 from covary.measures.uds_chance.selection import Found, examine
 from covary.measures.uds_chance.strengths import explain_all
 from covary.runs import Codec, RunFile, StoredTasks
-from covary.searching.progress import of_stage
-from covary.significance.null_evidence import draw_evidence
+from covary.searching.progress import of_stage, reporting
+from covary.significance.null_evidence import DRAWS_AS_NUMBERS, draw_evidence
 from covary.structure.evidence import sets_evidence
 
 
@@ -31,7 +28,7 @@ CODECS: dict[Task, Codec] = {
     explain_all: Codec(np.ravel, lambda numbers: numbers.reshape(-1, 2)),
     examine: Codec(_found_to_numbers, _found_from_numbers),
     sets_evidence: Codec(np.atleast_1d, lambda numbers: float(numbers[0])),
-    draw_evidence: Codec(np.ravel, lambda numbers: numbers),
+    draw_evidence: DRAWS_AS_NUMBERS,
 }
 
 
@@ -51,13 +48,4 @@ class Stages:
     def around(self, run: RunTasks, stage: str) -> RunTasks:
         """Return a function that runs the tasks of a stage."""
         stored = run if self._stored is None else self._stored.around(run)
-        report = of_stage(stage, self._on_progress)
-
-        def run_and_report(task: Any, items: Any) -> Iterator[tuple[int, Any]]:
-            done = 0
-            for first, found in stored(task, items):
-                done += len(found)
-                report(done, len(items))
-                yield first, found
-
-        return run_and_report
+        return reporting(stored, of_stage(stage, self._on_progress))
