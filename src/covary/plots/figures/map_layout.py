@@ -1,0 +1,118 @@
+"""Layout of the map of a table: its groups side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from covary.plots.figures.map_geometry import Box, Point
+from covary.plots.figures.map_group import GroupLayout, Route, group_layout
+from covary.plots.figures.map_layers import MapLink
+
+WIDTH = 1040.0
+PADDING = 13.0
+# Between two groups.
+SPACE = 12.0
+
+
+class MapLayout(NamedTuple):
+    """Places of everything on a map, in pixels.
+
+    Parameters
+    ----------
+    boxes : of the columns
+    joints : by target, the point where several explaining columns meet
+    routes : the lines
+    panels : one rectangle per group
+    width, height : the size of the map
+    """
+
+    boxes: dict[int, Box]
+    joints: dict[int, Point]
+    routes: tuple[Route, ...]
+    panels: tuple[Box, ...]
+    width: float
+    height: float
+
+
+def map_layout(
+    links: Sequence[MapLink], names: Sequence[str], widths: Sequence[float]
+) -> MapLayout:
+    """Return the layout of all linked columns.
+
+    Parameters
+    ----------
+    links : the links; a column is the target of at most one
+    names, widths : the texts in the boxes of the columns, and the widths of these boxes
+    """
+    layouts = [
+        group_layout(columns, own, names, widths, WIDTH - 2 * PADDING)
+        for columns, own in _components(links)
+    ]
+    layouts.sort(key=lambda each: (-each.height, -each.width, _first_name(each, names)))
+    sizes = [(each.width + 2 * PADDING, each.height + 2 * PADDING) for each in layouts]
+    corners = _packed(sizes)
+    boxes: dict[int, Box] = {}
+    joints: dict[int, Point] = {}
+    routes: list[Route] = []
+    for (left, top), own in zip(corners, layouts, strict=True):
+        x, y = left + PADDING, top + PADDING
+        boxes |= {column: box.moved(x, y) for column, box in own.boxes.items()}
+        joints |= {target: (at[0] + x, at[1] + y) for target, at in own.joints.items()}
+        for route in own.routes:
+            path = tuple(curve.moved(x, y) for curve in route.path)
+            routes.append(route._replace(path=path))
+    panels = tuple(Box(*corner, *size) for corner, size in zip(corners, sizes, strict=True))
+    width = max((panel.right for panel in panels), default=0.0)
+    height = max((panel.y + panel.height for panel in panels), default=0.0)
+    return MapLayout(boxes, joints, tuple(routes), panels, width, height)
+
+
+def _components(links: Sequence[MapLink]) -> list[tuple[list[int], list[MapLink]]]:
+    """Return connected columns with their links."""
+    import networkx as nx
+
+    network = nx.Graph()
+    for link in links:
+        network.add_edges_from((column, link.target) for column in link.by)
+    groups = []
+    for members in nx.connected_components(network):
+        own = [link for link in links if link.target in members]
+        groups.append((sorted(members), own))
+    return groups
+
+
+def _first_name(layout: GroupLayout, names: Sequence[str]) -> str:
+    return min(names[column] for column in layout.boxes)
+
+
+def _packed(sizes: Sequence[tuple[float, float]]) -> list[Point]:
+    """Return the left upper corners of rectangles: each as high as possible, then left.
+
+    A skyline: the lower edge of all rectangles so far, as pieces (left, right, height).
+    """
+    width = max((each[0] for each in sizes), default=0.0)
+    skyline = [(0.0, max(WIDTH, width), 0.0)]
+    corners = []
+    for size in sizes:
+        places = []
+        for left, _, _ in skyline:
+            right = left + size[0]
+            if right <= skyline[-1][1] + 0.01:
+                top = max(low for start, end, low in skyline if start < right and end > left)
+                places.append((top, left))
+        top, left = min(places)
+        corners.append((left, top))
+        skyline = _raised(skyline, left, left + size[0] + SPACE, top + size[1] + SPACE)
+    return corners
+
+
+def _raised(
+    skyline: Sequence[tuple[float, float, float]], left: float, right: float, low: float
+) -> list[tuple[float, float, float]]:
+    """Return a skyline below another rectangle."""
+    end_of_all = skyline[-1][1]
+    right = min(right, end_of_all)
+    before = [(a, min(b, left), y) for a, b, y in skyline if a < left]
+    after = [(max(a, right), b, y) for a, b, y in skyline if b > right]
+    return [*before, (left, right, low), *after]
