@@ -1,14 +1,22 @@
-"""`TableMap`: the columns of a table as boxes and the links of its overview as lines."""
+"""The map of an overview: columns as boxes, links as lines, and the texts on it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from covary.formatting import counted, printable
-from covary.plots.figures.map_geometry import Box, Path, Point, text_width
+from covary.plots.figures.map_geometry import Box, Path, text_width
 from covary.plots.figures.map_layers import MapLink
 from covary.plots.figures.map_layout import map_layout
+from covary.plots.figures.map_shapes import (
+    MARGIN,
+    NUMBER_SIZE,
+    MapColumn,
+    MapJoint,
+    MapLine,
+    TableMap,
+)
 from covary.plots.figures.style import isolated, shown_label
 from covary.plots.levels import shortened
 from covary.results import Link, Overview
@@ -17,88 +25,10 @@ from covary.results.overview import COPY, EXPLAINS, FUNCTION, GO_TOGETHER, IDENT
 # A map with more columns cannot be read: it shows those of the strongest links.
 MAX_COLUMNS = 150
 MAX_CHARACTERS = 24
-NUMBER_SIZE = 11.0
-# Around the text in a box, and between its two texts.
-MARGIN = 8.0
 # Widths of lines: nothing explained, everything explained, and a line to a joint or a copy.
 THINNEST, THICKEST, THIN = 1.0, 6.0, 1.4
 EXACT = frozenset((COPY, FUNCTION, IDENTITY))
 _EXACT_TEXTS = {COPY: "copy", FUNCTION: "function", IDENTITY: "formula"}
-
-
-class MapColumn(NamedTuple):
-    """A column on the map.
-
-    Parameters
-    ----------
-    column : its position in the table
-    text : its name, shortened
-    number : the explained fraction, or the kind of an exact link; empty if it has no link
-    box : its place
-    is_explained : whether it is the target of a link
-    tooltip : its name and its link
-    """
-
-    column: int
-    text: str
-    number: str
-    box: Box
-    is_explained: bool
-    tooltip: str
-
-
-class MapLine(NamedTuple):
-    """A line on the map.
-
-    Parameters
-    ----------
-    link : the number of its link
-    kind : "explains", "together" with several explaining columns, or "exact"
-    path : its curves
-    width : its width in pixels
-    has_arrow : whether it ends with an arrow
-    columns : the positions of its ends; a joint counts as the target
-    tooltip : the link as a sentence
-    """
-
-    link: int
-    kind: str
-    path: Path
-    width: float
-    has_arrow: bool
-    columns: tuple[int, ...]
-    tooltip: str
-
-
-class MapJoint(NamedTuple):
-    """The point where several explaining columns meet."""
-
-    link: int
-    kind: str
-    place: Point
-    tooltip: str
-
-
-class TableMap(NamedTuple):
-    """Everything on a map, in pixels from its left upper corner.
-
-    Parameters
-    ----------
-    columns, lines, joints : what is drawn
-    panels : one rectangle per group
-    width, height : the size
-    description : what it shows, in one sentence
-    left_out : a sentence if columns with links are not drawn, else empty
-    """
-
-    columns: tuple[MapColumn, ...]
-    lines: tuple[MapLine, ...]
-    joints: tuple[MapJoint, ...]
-    panels: tuple[Box, ...]
-    width: float
-    height: float
-    description: str
-    left_out: str = ""
 
 
 def table_map(overview: Overview, max_columns: int = MAX_COLUMNS) -> TableMap:
@@ -167,9 +97,7 @@ def table_map(overview: Overview, max_columns: int = MAX_COLUMNS) -> TableMap:
 def all_columns(overview: Overview) -> tuple[Any, ...]:
     """Return all columns of an overview: in table order, and any others after them."""
     linked = (name for link in overview.links for name in link.columns)
-    return tuple(
-        dict.fromkeys((*overview.columns, *linked, *overview.alone, *overview.constant))
-    )
+    return tuple(dict.fromkeys((*overview.columns, *linked, *overview.alone, *overview.constant)))
 
 
 def strongest_links(links: Sequence[Link], max_columns: int) -> list[tuple[int, Link]]:
@@ -234,7 +162,9 @@ def _kind(link: Link) -> str:
 
 def _distinct_texts(names: Sequence[Any]) -> list[str]:
     """Return short texts for the columns that are all different."""
-    texts = [shortened(printable(str(name)[:4000]) or "(no name)", MAX_CHARACTERS) for name in names]
+    texts = [
+        shortened(printable(str(name)[:4000]) or "(no name)", MAX_CHARACTERS) for name in names
+    ]
     counts: dict[str, int] = {}
     for text in texts:
         counts[text] = counts.get(text, 0) + 1

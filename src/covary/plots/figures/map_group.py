@@ -1,13 +1,12 @@
 """Layout of one group of the map of a table: boxes from left to right, and lines between them.
 
-A column is to the right of the columns that explain it. Each column has its own row, and long lines
-have rows of their own. Lines change their row only between two layers. So no line runs through a
-box. If a group is too wide, it continues below in another band, like a text.
+A column is to the right of the columns that explain it. Rows of boxes and rows of long lines are
+different rows, and lines change their row only between two layers. So no line runs through a box.
+If a group is too wide, it continues below in another band, like a text.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -285,7 +284,6 @@ class _Routes:
 
     def __init__(self, rows: _Rows) -> None:
         self.rows = rows
-        self.starts: dict[int, Point] = defaultdict()
 
     def all(self) -> list[Route]:
         """Return the lines of all links."""

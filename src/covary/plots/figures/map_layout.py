@@ -10,6 +10,9 @@ from covary.plots.figures.map_group import GroupLayout, Route, group_layout
 from covary.plots.figures.map_layers import MapLink
 
 WIDTH = 1040.0
+# A map that would be higher than this is wider.
+MAX_HEIGHT = 1000.0
+WIDE = 1500.0
 PADDING = 13.0
 # Between two groups.
 SPACE = 12.0
@@ -51,7 +54,9 @@ def map_layout(
     ]
     layouts.sort(key=lambda each: (-each.height, -each.width, _first_name(each, names)))
     sizes = [(each.width + 2 * PADDING, each.height + 2 * PADDING) for each in layouts]
-    corners = _packed(sizes)
+    corners = _packed(sizes, WIDTH)
+    if any(y + size[1] > MAX_HEIGHT for (_, y), size in zip(corners, sizes, strict=True)):
+        corners = _packed(sizes, WIDE)
     boxes: dict[int, Box] = {}
     joints: dict[int, Point] = {}
     routes: list[Route] = []
@@ -86,13 +91,13 @@ def _first_name(layout: GroupLayout, names: Sequence[str]) -> str:
     return min(names[column] for column in layout.boxes)
 
 
-def _packed(sizes: Sequence[tuple[float, float]]) -> list[Point]:
+def _packed(sizes: Sequence[tuple[float, float]], max_width: float) -> list[Point]:
     """Return the left upper corners of rectangles: each as high as possible, then left.
 
     A skyline: the lower edge of all rectangles so far, as pieces (left, right, height).
     """
     width = max((each[0] for each in sizes), default=0.0)
-    skyline = [(0.0, max(WIDTH, width), 0.0)]
+    skyline = [(0.0, max(max_width, width), 0.0)]
     corners = []
     for size in sizes:
         places = []
