@@ -12,7 +12,7 @@ from covary.plots.figures.map_layers import MapLink
 WIDTH = 1040.0
 # A map that would be higher than this is wider.
 MAX_HEIGHT = 1000.0
-WIDE = 1500.0
+WIDE = 1560.0
 PADDING = 13.0
 # Between two groups.
 SPACE = 12.0
