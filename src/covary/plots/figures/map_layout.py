@@ -92,32 +92,23 @@ def _first_name(layout: GroupLayout, names: Sequence[str]) -> str:
 
 
 def _packed(sizes: Sequence[tuple[float, float]], max_width: float) -> list[Point]:
-    """Return the left upper corners of rectangles: each as high as possible, then left.
-
-    A skyline: the lower edge of all rectangles so far, as pieces (left, right, height).
-    """
-    width = max((each[0] for each in sizes), default=0.0)
-    skyline = [(0.0, max(max_width, width), 0.0)]
-    corners = []
-    for size in sizes:
-        places = []
-        for left, _, _ in skyline:
-            right = left + size[0]
-            if right <= skyline[-1][1] + 0.01:
-                top = max(low for start, end, low in skyline if start < right and end > left)
-                places.append((top, left))
-        top, left = min(places)
-        corners.append((left, top))
-        skyline = _raised(skyline, left, left + size[0] + SPACE, top + size[1] + SPACE)
-    return corners
+    """Return the left upper corners of rectangles: each as high as possible, then left."""
+    placed: list[Box] = []
+    for width, height in sizes:
+        lefts = sorted({0.0, *(box.right + SPACE for box in placed)})
+        tops = sorted({0.0, *(box.y + box.height + SPACE for box in placed)})
+        fitting = [left for left in lefts if left == 0.0 or left + width <= max_width]
+        places = (Box(left, top, width, height) for top in tops for left in fitting)
+        placed.append(next(each for each in places if not _overlaps(each, placed)))
+    return [(box.x, box.y) for box in placed]
 
 
-def _raised(
-    skyline: Sequence[tuple[float, float, float]], left: float, right: float, low: float
-) -> list[tuple[float, float, float]]:
-    """Return a skyline below another rectangle."""
-    end_of_all = skyline[-1][1]
-    right = min(right, end_of_all)
-    before = [(a, min(b, left), y) for a, b, y in skyline if a < left]
-    after = [(max(a, right), b, y) for a, b, y in skyline if b > right]
-    return [*before, (left, right, low), *after]
+def _overlaps(box: Box, others: Sequence[Box]) -> bool:
+    """Return whether a box is too close to one of the others."""
+    return any(
+        box.x < other.right + SPACE
+        and other.x < box.right + SPACE
+        and box.y < other.y + other.height + SPACE
+        and other.y < box.y + box.height + SPACE
+        for other in others
+    )
