@@ -17,7 +17,7 @@ from covary.plots.figures.map_shapes import (
     MapLine,
     TableMap,
 )
-from covary.plots.figures.style import isolated, shown_label
+from covary.plots.figures.style import isolated, joined_labels, shown_label
 from covary.plots.levels import shortened
 from covary.results import Link, Overview
 from covary.results.overview import COPY, EXPLAINS, FUNCTION, GO_TOGETHER, IDENTITY
@@ -125,7 +125,7 @@ def number_text(link: Link) -> str:
 
 def link_sentence(link: Link) -> str:
     """Return a link as a sentence, with its explained fraction; all names are shortened."""
-    target, by = shown_label(link.target), joined(link.by)
+    target, by = shown_label(link.target), joined_labels(link.by)
     verb = "explains" if len(link.by) == 1 else "explain"
     if link.kind == COPY:
         return f"{target} repeats {by}"
@@ -136,12 +136,6 @@ def link_sentence(link: Link) -> str:
     if link.kind == GO_TOGETHER:
         return f"{by} and {target} go together: {link.explained:.0%}"
     return f"{by} {verb} {link.explained:.0%} of {target}"
-
-
-def joined(names: Sequence[Any]) -> str:
-    """Return labels of columns as text: "a", "a and b", or "a, b and c"."""
-    *others, last = (shown_label(name) for name in names)
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _line(at: int, link: Link, target: int, start: int | None, path: Path) -> MapLine:
