@@ -123,8 +123,11 @@ def number_text(link: Link) -> str:
     return _EXACT_TEXTS.get(link.kind, f"{link.explained:.0%}")
 
 
-def link_sentence(link: Link) -> str:
-    """Return a link as a sentence, with its explained fraction; all names are shortened."""
+def link_sentence(link: Link, *, with_share: bool = True) -> str:
+    """Return a link as a sentence, with or without its explained fraction.
+
+    Long names are shortened.
+    """
     target, by = shown_label(link.target), joined_labels(link.by)
     verb = "explains" if len(link.by) == 1 else "explain"
     if link.kind == COPY:
@@ -133,9 +136,10 @@ def link_sentence(link: Link) -> str:
         return f"{target} is a function of {by}"
     if link.kind == IDENTITY:
         return f"{target} = {shortened(isolated(printable(link.formula)), 200)}"
+    share = f"{link.explained:.0%}" if with_share else ""
     if link.kind == GO_TOGETHER:
-        return f"{by} and {target} go together: {link.explained:.0%}"
-    return f"{by} {verb} {link.explained:.0%} of {target}"
+        return f"{by} and {target} go together" + (f": {share}" if share else "")
+    return f"{by} {verb} " + (f"{share} of " if share else "") + target
 
 
 def _line(at: int, link: Link, target: int, start: int | None, path: Path) -> MapLine:

@@ -88,10 +88,7 @@ def card_of_link(at: int, link: Link, set_figures: SetFigures, with_rows: bool) 
     set_figures : the figures of its columns, with its target
     with_rows : whether the page may contain values of the table
     """
-    numbers = [
-        ("explained", f"{link.explained:.0%}"),
-        ("like a correlation of", f"{like_correlation(link.explained):.2f}"),
-    ]
+    numbers = [("like a correlation of", f"{like_correlation(link.explained):.2f}")]
     pvalues = (link.pvalue, link.qvalue, link.family_pvalue)
     numbers += [
         (name, short_number(value))
@@ -110,7 +107,8 @@ def card_of_link(at: int, link: Link, set_figures: SetFigures, with_rows: bool) 
     if len(steps) == 1 and set(map(str, steps[0].by)) == names:
         own = _explained_column(steps[0], set_figures, with_rows)
         explained = explained._replace(details=own.details, profile=own.profile)
-    card = _card(anchor_of(at), link_sentence(link), numbers, set_figures, with_rows)
+    title = link_sentence(link, with_share=False)
+    card = _card(anchor_of(at), title, numbers, set_figures, with_rows)
     return card._replace(explained=(explained,))
 
 

@@ -18,8 +18,9 @@
   const MAX_SCALE = 4;
   // Smaller texts cannot be read: then a part of the map is shown.
   const MIN_FITTING = 0.78;
+  // A small map is enlarged.
+  const MAX_FITTING = 1.25;
   let scale = 1;
-  let fitted = 1;
   const setScale = (wanted, x = frame.clientWidth / 2, y = frame.clientHeight / 2) => {
     const next = Math.min(MAX_SCALE, Math.max(MIN_SCALE, wanted));
     const [left, top] = [(frame.scrollLeft + x) / scale, (frame.scrollTop + y) / scale];
@@ -31,10 +32,9 @@
     frame.classList.toggle("movable", map.clientWidth > frame.clientWidth || map.clientHeight > frame.clientHeight);
   };
   const fit = () => {
-    frame.style.setProperty("--map-width", `${width}px`);
     frame.style.height = "";
-    fitted = Math.min(1, Math.max(MIN_FITTING, frame.clientWidth / width));
-    setScale(fitted);
+    const inWindow = Math.max(1, (0.6 * window.innerHeight) / height);
+    setScale(Math.max(MIN_FITTING, Math.min(MAX_FITTING, inWindow, frame.clientWidth / width)));
     // Zooming does not move the rest of the page.
     frame.style.height = `${frame.offsetHeight}px`;
     frame.scrollTo(0, 0);
@@ -157,7 +157,7 @@
   });
   form.elements.closer.addEventListener("click", () => zoom(1.25));
   form.elements.farther.addEventListener("click", () => zoom(0.8));
-  form.elements.reset.addEventListener("click", reset);
+  form.elements.restart.addEventListener("click", reset);
 
   // ---------------------------------------------------------------- find a column
 

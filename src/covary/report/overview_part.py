@@ -103,9 +103,7 @@ def gather_overview(overview: Overview, anchors: Sequence[str]) -> OverviewPart:
         constant=tuple(_named(overview.constant, position)),
         missing=tuple(_missing_sentence(each) for each in overview.missing_together),
         not_examined=tuple(_shown(text) for text in overview.not_examined),
-        meanings=tuple(
-            text for text in overview.explained() if not text.startswith("not examined: ")
-        ),
+        meanings=tuple(_meanings(overview)),
         columns=tuple(shown_label(name) for name in names),
         links=tuple(tuple(position[name] for name in link.columns) for link in overview.links),
     )
@@ -139,13 +137,35 @@ def _listed_link(number: int, link: Link, anchor: str) -> ListedLink:
         notes.append(f"{link.missing:.0%} of {shown_label(link.target)} by whether {they} missing")
     return ListedLink(
         number,
-        link_sentence(link),
+        link_sentence(link, with_share=False),
         min(max(link.explained, 0.0), 1.0),
         is_exact,
         tuple(notes),
         contributions_of(link),
         anchor,
     )
+
+
+def _meanings(overview: Overview) -> list[str]:
+    """Return what the numbers of the links mean."""
+    if all(link.kind in EXACT for link in overview.links):
+        return []
+    meanings = [
+        "Explained fraction: 0% if independent, 100% if determined. “Like a correlation of”: the "
+        "correlation of two normal columns with the same explained fraction. It may be high "
+        "although the correlation of the columns themselves is 0."
+    ]
+    if any(contributions_of(link) for link in overview.links):
+        meanings.append(
+            "Alone: what a column explains if nothing else is known. Adds: what it explains "
+            "beyond all others, as a fraction of what these leave unexplained."
+        )
+    if any(link.qvalue is not None for link in overview.links):
+        meanings.append(
+            "q: the expected share of false links among those with at least this evidence, from "
+            "permutations, corrected for all relations that were compared."
+        )
+    return meanings
 
 
 def _missing_sentence(each: MissingTogether) -> str:
