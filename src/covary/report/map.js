@@ -5,7 +5,7 @@
   const frame = document.getElementById("frame");
   const form = document.getElementById("find");
   const panel = document.getElementById("chosen");
-  const matches = document.getElementById("matches");
+  const matches = document.getElementById("found");
   const boxes = [...map.querySelectorAll(".column")];
   const lines = [...map.querySelectorAll(".line")];
   const numberOf = (box) => Number(box.dataset.column);
@@ -21,14 +21,20 @@
   // A small map is enlarged.
   const MAX_FITTING = 1.25;
   let scale = 1;
+  // The point of the map at a place in the frame, by default its middle, stays there.
   const setScale = (wanted, x = frame.clientWidth / 2, y = frame.clientHeight / 2) => {
-    const next = Math.min(MAX_SCALE, Math.max(MIN_SCALE, wanted));
-    const [left, top] = [(frame.scrollLeft + x) / scale, (frame.scrollTop + y) / scale];
-    scale = next;
+    const corner = () => {
+      const [outer, inner] = [frame.getBoundingClientRect(), map.getBoundingClientRect()];
+      return [inner.left - outer.left, inner.top - outer.top];
+    };
+    const [left, top] = corner();
+    const ratio = Math.min(MAX_SCALE, Math.max(MIN_SCALE, wanted)) / scale;
+    scale *= ratio;
     map.style.width = `${width * scale}px`;
     map.style.height = `${height * scale}px`;
-    frame.scrollLeft = left * scale - x;
-    frame.scrollTop = top * scale - y;
+    const [newLeft, newTop] = corner();
+    frame.scrollLeft += newLeft + (x - left) * ratio - x;
+    frame.scrollTop += newTop + (y - top) * ratio - y;
     frame.classList.toggle("movable", map.clientWidth > frame.clientWidth || map.clientHeight > frame.clientHeight);
   };
   const fit = () => {
@@ -113,20 +119,24 @@
 
   // ---------------------------------------------------------------- keyboard
 
-  const directions = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-  const placeOf = (box) => {
-    const { x, y, width: wide, height: high } = box.getElementsByTagName("rect")[0].getBBox();
-    return [x + wide / 2, y + high / 2];
+  const rectOf = (box) => box.getElementsByTagName("rect")[0].getBBox();
+  // How far one rectangle is from another in a direction, without their sizes.
+  const directions = {
+    ArrowLeft: (from, to) => from.x - to.x - to.width,
+    ArrowRight: (from, to) => to.x - from.x - from.width,
+    ArrowUp: (from, to) => from.y - to.y - to.height,
+    ArrowDown: (from, to) => to.y - from.y - from.height,
   };
-  // The nearest column in a direction; what is beside it counts twice.
-  const neighbour = (box, [right, down]) => {
-    const [x, y] = placeOf(box);
+  // The nearest column in a direction; distances to the side count twice.
+  const neighbour = (box, key) => {
+    const from = rectOf(box);
+    const side = key === "ArrowLeft" || key === "ArrowRight" ? "y" : "x";
     let [best, least] = [null, Number.POSITIVE_INFINITY];
     for (const other of boxes) {
-      const [dx, dy] = placeOf(other).map((value, at) => value - [x, y][at]);
-      const along = dx * right + dy * down;
-      const beside = Math.abs(dx * down) + Math.abs(dy * right);
-      if (along > 1 && along + 2 * beside < least) [best, least] = [other, along + 2 * beside];
+      const to = rectOf(other);
+      const along = directions[key](from, to);
+      const distance = along + 2 * Math.abs(to[side] - from[side]);
+      if (along >= 0 && distance < least) [best, least] = [other, distance];
     }
     return best;
   };
@@ -134,7 +144,7 @@
     const box = event.target.closest(".column");
     if (!box) return;
     if (event.key in directions) {
-      const next = neighbour(box, directions[event.key]);
+      const next = neighbour(box, event.key);
       if (next) focus(next);
     } else if (event.key === "Enter" || event.key === " ") {
       choose(numberOf(box) === chosen ? null : numberOf(box));

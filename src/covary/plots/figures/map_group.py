@@ -2,7 +2,8 @@
 
 A column is to the right of the columns that explain it. Rows of boxes and rows of long lines are
 different rows, and lines change their row only between two layers. So no line runs through a box.
-If a group is too wide, it continues below in another band, like a text.
+If a group is too wide, it continues below in another band, like a text. Only lines that skip a
+band may run through boxes.
 """
 
 from __future__ import annotations
