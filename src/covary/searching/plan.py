@@ -82,7 +82,7 @@ class SearchPlan:
         left_out = self.prepared.table.kinds_left_out()
         return RunDescription(
             parameters=self.parameters(),
-            defaults=SearchOptions.defaults() | TableOptions.defaults(),
+            defaults=SearchOptions.defaults() | TableOptions.former_defaults(),
             rows=self.prepared.n_rows,
             columns=[(storable(each.name), _fingerprint(each)) for each in columns],
             versions={

@@ -103,7 +103,8 @@ def _restore_plan(
     """Return the plan that the run file describes."""
     options = _restore_options(path, facts)
     try:
-        declared = TableOptions(**{name: facts.get(name) for name in TableOptions.defaults()})
+        former = TableOptions.former_defaults()
+        declared = TableOptions(**{name: facts.get(name, former[name]) for name in former})
         table = read_table(declare(source, declared), names)
     except errors.ColumnError as error:
         raise errors.not_the_table_of_run(source, path, str(error).rstrip(".")) from None
