@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from covary import errors
-from covary.array_types import Columns, Floats, OnStage
+from covary.array_types import Columns, Floats, OnStage, Rows
 from covary.engines import Engine
 from covary.results import TestSummary
 from covary.runs import RunFile
@@ -23,7 +23,7 @@ from covary.significance.corrections import (
     besag_clifford,
     insignificant_count,
 )
-from covary.significance.nulls import RandomPermutations
+from covary.significance.nulls import RandomPermutations, present_rows
 from covary.significance.permutation import NullDistribution, PermutationResult, PermutationTest
 from covary.significance.stopping import LEVEL, Stopping
 from covary.tolerance import at_least
@@ -80,13 +80,23 @@ class SearchPvalues:
         """Return the columns to permute: these, or only the target."""
         return tuple(columns) if self.plan.target is None else (self.plan.target,)
 
+    def _permutations(
+        self, moving: tuple[int, ...], purpose: Purpose, cells: Rows | None = None
+    ) -> RandomPermutations:
+        """Return random permutations of columns, within cells if there are any."""
+        plan = self.plan
+        keep_missing = plan.measure.keeps_missing(plan.prepared)
+        present = present_rows(plan.prepared, moving) if keep_missing else {}
+        seed = plan.options.seed
+        return RandomPermutations(plan.prepared.n_rows, moving, seed, purpose, cells, present)
+
     def _test_sets(
         self, engine: Engine, run_file: RunFile | None, on_progress: OnStage | None
     ) -> None:
         """Compare each set with itself on permuted tables, which all sets share."""
         plan, options = self.plan, self.plan.options
         moving = sorted({column for columns in self.sets for column in columns})[1:]
-        permutations = RandomPermutations(plan.prepared.n_rows, self._moving(moving), options.seed)
+        permutations = self._permutations(self._moving(moving), Purpose.SET_TESTS)
         test = PermutationTest(plan.measure, plan.prepared, self.sets, plan.target, permutations)
         maximum, stored, store = options.permutations, None, None
         if run_file is not None:
@@ -125,9 +135,7 @@ class SearchPvalues:
         cells = (
             None if plan.target is None else plan.measure.null_cells(plan.prepared, plan.target)
         )
-        permutations = RandomPermutations(
-            plan.prepared.n_rows, moving, plan.options.seed, Purpose.NULL_SEARCHES, cells
-        )
+        permutations = self._permutations(moving, Purpose.NULL_SEARCHES, cells)
         task = NullSearchTask(
             plan.prepared, plan.measure, plan.candidates, self._thresholds, permutations
         )

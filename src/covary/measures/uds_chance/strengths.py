@@ -6,16 +6,16 @@ Sets of any size share them. They show which conditions are worth balanced cells
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from covary import errors, kernels
-from covary.array_types import Booleans, Columns, ColumnSets, Floats, Integers
+from covary.array_types import Columns, ColumnSets, Floats, Integers
 from covary.engines.base import RunTasks
 from covary.measures.uds_chance.grids import Grids
-from covary.measures.uds_chance.midranks import targets_of
+from covary.measures.uds_chance.midranks import Targets, targets_of
 from covary.prepare import Prepared
 
 # A search keeps at most this many strengths: about 200 MB.
@@ -83,29 +83,48 @@ def explain_targets(prepared: Prepared, conditions: Conditions) -> tuple[Floats,
     columns, targets = conditions
     absent = prepared.absent(columns)
     if absent is None:
-        return _explain_targets(prepared, columns, targets, None)
+        n_grids = prepared.derived(Grids).n_examined(len(columns))
+        return _explain(prepared, columns, targets_of(prepared, targets), n_grids)
+    found, best = np.zeros((targets.size, 5)), np.zeros(targets.size, np.int64)
     n_blocks = -(-targets.size * prepared.n_rows // CELLS_PER_BLOCK)
-    found = [
-        _explain_targets(prepared, columns, some, absent)
-        for some in np.array_split(targets, max(n_blocks, 1))
-    ]
-    return np.concatenate([each for each, _ in found]), np.concatenate([best for _, best in found])
+    for block in np.array_split(np.arange(targets.size), max(n_blocks, 1)):
+        some = targets_of(prepared, targets[block]).without(absent)
+        for n_grids, which in _by_grids(prepared, len(columns), some):
+            found[block[which]], best[block[which]] = _explain(
+                prepared, columns, some._replace(which=which), n_grids
+            )
+    return found, best
 
 
-def _explain_targets(
-    prepared: Prepared, condition: Columns, some: Integers, absent: Booleans | None
+def _by_grids(
+    prepared: Prepared, n_columns: int, targets: Targets
+) -> Iterator[tuple[tuple[int, int], Integers]]:
+    """Yield the numbers of grids with enough rows that count, and the targets that have them."""
+    grids = prepared.derived(Grids)
+    n_counted = targets.columns[1]
+    by_number: dict[tuple[int, int], list[int]] = {}
+    for at in targets.which.tolist():
+        numbers = grids.n_examined(n_columns, int(n_counted[at]))
+        by_number.setdefault(numbers, []).append(at)
+    for numbers, which in by_number.items():
+        yield numbers, np.array(which, np.int64)
+
+
+def _explain(
+    prepared: Prepared, condition: Columns, targets: Targets, n_grids: tuple[int, int]
 ) -> tuple[Floats, Integers]:
     grids = prepared.derived(Grids)
-    which, columns, moments = targets_of(prepared, some).without(absent)
+    which, columns, moments = targets
     found, best = kernels.uds_chance.explained.explained_along(
         grids.arrays,
-        grids.n_examined(len(condition)),
+        n_grids,
         np.array(condition, np.int64),
         which,
         columns,
         moments,
         *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
     )
+    best = np.where(best < n_grids[0], best, best + len(grids.families[0].sizes) - n_grids[0])
     return np.column_stack([found, *(each[which] for each in moments)]), best
 
 
