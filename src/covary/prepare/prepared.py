@@ -179,6 +179,15 @@ class Prepared:
         rest._moves = {}
         return rest
 
+    def with_missing(self, missing: str) -> Prepared:
+        """Return the same columns with another option ``missing``, without derived data."""
+        same = object.__new__(Prepared)
+        same.__dict__.update(vars(self))
+        same.table = replace(self.table, options=replace(self.table.options, missing=missing))
+        same.missing_is_level = missing == "level"
+        same._derived = {}
+        return same
+
     def moved(self, moves: Moves) -> Prepared:
         """Return the same columns with the values of some of them moved to other rows.
 
