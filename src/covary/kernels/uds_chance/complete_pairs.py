@@ -12,7 +12,7 @@ from covary.kernels.uds_chance.median_splits import MISSING
 from covary.kernels.uds_chance.neighbours import neighbour_views
 
 # Fewer rows have neither neighbours nor correlations.
-_MIN_ROWS = 4
+_MIN_ROWS = 3
 
 
 @subkernel

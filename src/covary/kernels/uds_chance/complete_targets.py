@@ -128,14 +128,15 @@ def complete_targets(columns, targets, absent, folded, sizes, harmonics):
     untied = int64(-1)  # the last target without ties
     for at in range(k):
         target = targets[at]
-        nominal = shannon[target] > 0.0
-        if folded and nominal:
-            continue
         kept = new_orders[at]
         order = orders[target, : n_present[target]]
         counts = _keep_rows(order, gaps[gaps_of[target]], absent, kept)
         n = counts.sum()
         new_present[at] = n
+        # The order of two levels does not matter. More levels have no middle.
+        nominal = shannon[target] > 0.0 and counts.size > 2
+        if folded and nominal:
+            continue
         if folded and counts.size > 1:
             counts = _fold(kept, counts)
         if counts.size < 2:
