@@ -8,7 +8,6 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from example_tables import tables
 from hypothesis import given, settings
 
@@ -16,7 +15,6 @@ import covary
 import naive_chance
 import naive_evidence
 from covary import CovaryError, CovaryWarning, UDSChance
-from covary.cli.main import main
 from covary.prepare import keep_missing, prepare
 from covary.significance.nulls import RandomPermutations, all_arrangements, present_rows
 from covary.table import TableOptions, declare
@@ -65,19 +63,22 @@ def test_without_missing_cells_the_option_does_not_matter(table):
 def test_a_pair_scores_as_its_complete_rows(kind):
     """The bins of a condition come from all its values, also in rows without the target.
 
-    So the scores differ a little, by the error of a cut that is moved by some rows.
+    So the grids differ a little, and another one may be the best. This changes a single score by
+    a few hundredths, but not their mean.
     """
-    for seed in range(5):
+    differences = []
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=2000)
         y = x**2 + rng.normal(size=2000)
         y = {"normal": y, "ties": y.round(), "binary": (y > 1).astype(float)}[kind]
         table = with_holes(np.column_stack([x, y]), 0.2, rng)
         complete = table[~np.isnan(table).any(axis=1)]
-        assert covary.score(table) == pytest.approx(covary.score(complete), abs=0.015)
-        for target in (0, 1):
-            found = covary.score(table, target=target)
-            assert found == pytest.approx(covary.score(complete, target=target), abs=0.015)
+        of_y = covary.score(table, target=1) - covary.score(complete, target=1)
+        of_x = covary.score(table, target=0) - covary.score(complete, target=0)
+        differences.append([of_x, of_y])
+    assert np.abs(differences).max() < 0.06
+    assert np.abs(np.mean(differences, axis=0)).max() < 0.01
 
 
 def test_if_both_are_missing_together_only_the_other_rows_count():
@@ -238,7 +239,7 @@ def test_another_value_is_an_error():
         covary.score(np.random.default_rng(0).random((200, 2)), missing="bin")
 
 
-def test_all_commands_have_the_option(tmp_path):
+def test_all_commands_have_the_option(covary_command, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
     frame = pd.DataFrame({"a": np.where(x > 0, np.nan, rng.normal(size=300)), "b": x})
@@ -247,9 +248,9 @@ def test_all_commands_have_the_option(tmp_path):
     for command in ("score", "explain", "matrix", "test", "search"):
         texts = set()
         for missing in ("values", "level"):
-            found = CliRunner().invoke(main, [command, str(path), "--missing", missing])
-            assert found.exit_code == 0, found.output
-            texts.add(found.output)
+            code, text, error = covary_command(command, path, "--missing", missing)
+            assert code == 0, error
+            texts.add(text)
         assert len(texts) == 2
 
 

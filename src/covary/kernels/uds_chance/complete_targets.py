@@ -111,7 +111,7 @@ def complete_targets(columns, targets, absent, folded, sizes, harmonics):
     harmonics : table of G for 0 .. the number of rows
 
     """
-    orders, n_present, _, gaps, gaps_of, _, _, shannon, _ = columns
+    orders, n_present, old_entropies, gaps, gaps_of, _, _, shannon, _ = columns
     k = targets.size
     n_rows = absent.size
     new_orders = np.zeros((k, n_rows), np.uint32)
@@ -128,6 +128,8 @@ def complete_targets(columns, targets, absent, folded, sizes, harmonics):
     untied = int64(-1)  # the last target without ties
     for at in range(k):
         target = targets[at]
+        if old_entropies[target] <= 0.0:
+            continue
         kept = new_orders[at]
         order = orders[target, : n_present[target]]
         counts = _keep_rows(order, gaps[gaps_of[target]], absent, kept)
