@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import norm
 
 import naive_chance
-from naive_chance import is_missing, is_nominal, level_counts
+from naive_chance import as_if_missing, is_missing, is_nominal, level_counts
 
 COARSE, MEDIUM, FINE = (2, 3, 4), (4, 6, 8, 12, 16), (24, 32, 48, 64, 96, 128, 192)
 # Each view: numbers of bins, whether the target is folded, weight of either direction, weight of
@@ -409,11 +409,18 @@ def weighted_directions(there, back, one_way, both_ways, spread):
 def pair_evidence(one, other):
     """Return the mean of 1 / probability over all views of a pair."""
     terms = []
-    for gain_of, views in ((grid_gain_of_one, GRIDS_OF_PAIRS), (neighbour_gain, NEIGHBOURS)):
-        for sizes, fold, *weights in views:
-            there = gain_of(as_target(one, fold), other, sizes)
-            back = gain_of(as_target(other, fold), one, sizes)
-            terms.append(weighted_directions(there, back, *weights))
+    for sizes, fold, *weights in GRIDS_OF_PAIRS:
+        there = grid_gain(as_target(as_if_missing(one, [other]), fold), [other], sizes)
+        back = grid_gain(as_target(as_if_missing(other, [one]), fold), [one], sizes)
+        terms.append(weighted_directions(there, back, *weights))
+    rows = naive_chance.counted_rows([one, other])
+    one, other = (type(column)(column[row] for row in rows) for column in (one, other))
+    if len(rows) < 3:
+        return math.fsum(terms) + 1 - weight_of_grids()
+    for sizes, fold, *weights in NEIGHBOURS:
+        there = neighbour_gain(as_target(one, fold), other, sizes)
+        back = neighbour_gain(as_target(other, fold), one, sizes)
+        terms.append(weighted_directions(there, back, *weights))
     all_weights = 1 + (EMPHASIS - 1) * (CORRELATIONS[0] + CORRELATIONS[2])
     if is_nominal(one) or is_nominal(other):
         return (math.fsum(terms) + association(one, other)) / all_weights
@@ -426,12 +433,13 @@ def pair_evidence(one, other):
     return math.fsum(terms) / (all_weights if two_valued else 1)
 
 
-def grid_gain_of_one(target, condition, bins_of):
-    return grid_gain(target, [condition], bins_of)
+def weight_of_grids():
+    return math.fsum(2 * one_way + both_ways for _, _, one_way, both_ways, _ in GRIDS_OF_PAIRS)
 
 
 def triple_evidence(target, given):
     """Return the mean of 1 / probability over all views of a target and two conditions."""
+    target = as_if_missing(target, given)
     return math.fsum(
         weight * inverse_probability(grid_gain(target, given, sizes))
         for sizes, weight in GRIDS_OF_TRIPLES
@@ -440,6 +448,7 @@ def triple_evidence(target, given):
 
 def joint_evidence(target, given):
     """Return the mean of 1 / probability over the levels of balanced cells of some columns."""
+    target = as_if_missing(target, given)
     if naive_chance.rank_target(target).entropy == 0:
         return 1.0
     by_order = []

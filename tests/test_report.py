@@ -214,12 +214,12 @@ def test_a_finding_mentions_missing_cells_if_they_are_the_majority(tmp_path):
         }
     )
     path = tmp_path / "out.html"
-    covary.search(frame).report(path)
+    covary.search(frame, missing="level").report(path)
     n_missing = int(frame["answer"].isna().sum())
     sentence = f"answer explains .*% of paid, including {n_missing:,} rows in which answer is"
     assert re.search(sentence, path.read_text("utf-8"))
     frame["paid"] = np.where(asked, frame["answer"] ** 2, np.nan)  # missing in the same rows
-    covary.search(frame).report(path)
+    covary.search(frame, missing="level").report(path)
     assert "rows in which" not in path.read_text("utf-8")
 
 

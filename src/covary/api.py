@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from covary.keywords import check_keywords, declared, measure_of
 from covary.measures import Measure, find_measure
 from covary.options import accepts
 from covary.registry import DEFAULT_MEASURE
-from covary.report.presenter import SearchPresenter
+from covary.report.presenter import OverviewPresenter, SearchPresenter
 from covary.results import Explanation, Overview, SearchResult, TestResult
 from covary.searching.options import SearchOptions
 from covary.searching.pairs import pair_scores
@@ -26,7 +27,7 @@ from covary.searching.strategies import (
 )
 from covary.significance.independence import TestOptions, plan_test
 from covary.structure.options import OverviewOptions
-from covary.structure.run import OverviewRun, plan_overview
+from covary.structure.run import OverviewPlan, OverviewRun, plan_overview
 from covary.table import TableOptions, label_matrix, labels_of
 
 __all__ = ["evidence", "explain", "matrix", "overview", "score", "search", "test"]
@@ -362,7 +363,17 @@ def search(
 def search_result(searched: Search, data: Any = None) -> SearchResult:
     """Return the result of a search that ended or was interrupted, with figures and report."""
     record = searched.record(data)
-    return searched.result(record, SearchPresenter(record))
+
+    def overview_of(on_progress: OnStage | None) -> Overview:
+        plan = OverviewPlan(record.prepared, searched.plan.measure.plain(), OverviewOptions())
+        found = OverviewRun(plan)
+        found.run(record.engine, on_progress=on_progress)
+        return found.result(found.record(data))
+
+    # The overview is that of the default measure.
+    has_overview = searched.plan.measure.plain() == find_measure(DEFAULT_MEASURE)
+    presenter = SearchPresenter(record, overview_of if has_overview else None)
+    return searched.result(record, presenter)
 
 
 @accepts(TableOptions)
@@ -420,5 +431,7 @@ def overview(
 
 
 def overview_result(found: OverviewRun, data: Any = None) -> Overview:
-    """Return the result of an overview that ended or was interrupted."""
-    return found.result(found.record(data))
+    """Return the result of an overview that ended or was interrupted, with its report."""
+    record = found.record(data)
+    plain = found.result(record)
+    return dataclasses.replace(plain, _presenter=OverviewPresenter(record, plain))

@@ -232,6 +232,10 @@ class Measure(ABC):
         """Return the cell of each row; the target is permuted within cells. None for all rows."""
         return None
 
+    def keeps_missing(self, prepared: Prepared) -> bool:
+        """Return whether missing cells stay in their rows when a column is permuted."""
+        return False
+
     def n_tested(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> int:
         """Return the number of rows that a test of a set uses."""
         return prepared.n_rows

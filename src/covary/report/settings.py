@@ -77,6 +77,8 @@ def _search_settings(result: SearchResult, record: SearchRecord, with_rows: bool
         settings.append(("Target", shown_label(result.target)))
     if parameters.get("given"):
         settings.append(("Given", joined_labels(parameters["given"])))
+    if parameters.get("missing") == "level":
+        settings.append(("Missing cells", "a value of their own (missing=level)"))
     return settings + _option_settings(parameters)
 
 

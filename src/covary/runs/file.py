@@ -92,6 +92,17 @@ class RunFile:
         return run
 
     @classmethod
+    def lacks(cls, path: str | os.PathLike[str], name: str) -> bool:
+        """Return whether there is a run file that does not have a parameter."""
+        if not database_exists(path):
+            return False
+        with sqlite_errors_translated(path), closing(connect(path)) as connection:
+            if not read_schema(connection):
+                return False
+            found = connection.execute("SELECT count(*) FROM run WHERE name = ?", (name,))
+            return bool(found.fetchone()[0] == 0)
+
+    @classmethod
     @contextmanager
     def read(cls, path: str | os.PathLike[str]) -> Iterator[RunFile]:
         """Open a copy of a run file in memory; the file is not changed."""

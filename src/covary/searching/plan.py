@@ -80,7 +80,7 @@ class SearchPlan:
         """Return what identifies this search in a run file."""
         return RunDescription(
             parameters=self.parameters(),
-            defaults=SearchOptions.defaults() | TableOptions.defaults(),
+            defaults=SearchOptions.defaults() | TableOptions.former_defaults(),
             bounds=self.measure.bounds,
             **table_facts(self.prepared, self.source),
         )

@@ -24,7 +24,7 @@ from covary.significance.null_evidence import (
     false_discovery_rates,
     family_pvalues,
 )
-from covary.significance.nulls import RandomPermutations
+from covary.significance.nulls import RandomPermutations, present_rows
 from covary.significance.permutation import NullDistribution, PermutationResult, PermutationTest
 from covary.significance.stopping import LEVEL, Stopping
 
@@ -77,13 +77,20 @@ class SearchPvalues:
         """Return the columns to permute: these, or only the target."""
         return tuple(columns) if self.plan.target is None else (self.plan.target,)
 
+    def _permutations(self, moving: tuple[int, ...]) -> RandomPermutations:
+        """Return random permutations of columns."""
+        plan = self.plan
+        keep_missing = plan.measure.keeps_missing(plan.prepared)
+        present = present_rows(plan.prepared, moving) if keep_missing else {}
+        return RandomPermutations(plan.prepared.n_rows, moving, plan.options.seed, present=present)
+
     def _test_sets(
         self, engine: Engine, run_file: RunFile | None, on_progress: OnStage | None
     ) -> None:
         """Compare each set with itself on permuted tables, which all sets share."""
         plan, options = self.plan, self.plan.options
         moving = sorted({column for columns in self.sets for column in columns})[1:]
-        permutations = RandomPermutations(plan.prepared.n_rows, self._moving(moving), options.seed)
+        permutations = self._permutations(self._moving(moving))
         test = PermutationTest(plan.measure, plan.prepared, self.sets, plan.target, permutations)
         maximum, stored, store = options.permutations, None, None
         if run_file is not None:

@@ -6,9 +6,11 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from covary import errors
 from covary.array_types import OnStage
 from covary.engines import Engine
 from covary.results import Presenter, SearchResult, Subspace
@@ -50,11 +52,21 @@ class Search:
         if path is None:
             yield None
             return
+        if resume and RunFile.lacks(path, "missing"):
+            self._use_former_options(path)
         run_file = RunFile.open(path, self.plan.description(), resume=resume)
         try:
             yield run_file
         finally:
             run_file.close()
+
+    def _use_former_options(self, path: str | os.PathLike[str]) -> None:
+        """Search as before the option ``missing`` existed, as the run file did."""
+        prepared = self.plan.prepared
+        if not prepared.missing_is_level:
+            if prepared.absent(range(len(prepared.names))) is not None:
+                errors.warn(errors.resumed_with_missing_level(path))
+            self.__init__(replace(self.plan, prepared=prepared.with_missing("level")))  # type: ignore[misc]
 
     def run(
         self,

@@ -17,13 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covary.array_types import Columns, Floats
+from covary.array_types import Columns, Floats, Rows
 from covary.engines import RunTasks
 from covary.measures import Measure
 from covary.measures.shared.content_order import order_one_by_content
 from covary.prepare import Moves, Prepared
+from covary.prepare.derived import keep_missing
 from covary.runs import Codec
 from covary.seeds import Purpose, random_stream
+from covary.significance.nulls import present_rows
 
 # Of larger tables, a sample of rows is used: the distribution hardly depends on their number.
 MAX_ROWS = 4_000
@@ -125,12 +127,18 @@ class NullEvidence(NamedTuple):
         ]
         moving = chosen[1:] if self.target is None else [self.target]
         moves: list[Moves] = [
-            {column: self._shuffled(rng) for column in moving} for _ in range(self._n_shuffles)
+            {column: self._shuffled(column, rng) for column in moving}
+            for _ in range(self._n_shuffles)
         ]
         return self.measure.evidence_moved(self.prepared, sets, moves, self.target).ravel()
 
-    def _shuffled(self, rng: np.random.Generator) -> np.ndarray:
-        return rng.permutation(self.prepared.n_rows).astype(np.uint32)
+    def _shuffled(self, column: int, rng: np.random.Generator) -> Rows:
+        """Return a random permutation; missing cells stay in their rows if they do not count."""
+        prepared = self.prepared
+        rows: Rows = rng.permutation(prepared.n_rows).astype(np.uint32)
+        if prepared.has_missing(column) and self.measure.keeps_missing(prepared):
+            rows = keep_missing(rows, present_rows(prepared, [column])[column])
+        return rows
 
 
 def _sample_rows(prepared: Prepared, seed: int) -> Prepared:

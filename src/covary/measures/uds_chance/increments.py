@@ -25,7 +25,7 @@ from covary.array_types import Columns, Floats, Rows
 from covary.measures.uds_chance.conditional import ConditionalEvidence
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.places import by_content
-from covary.prepare import Prepared
+from covary.prepare import Prepared, keep_missing
 from covary.seeds import Purpose, random_stream
 from covary.tolerance import at_least
 
@@ -109,8 +109,13 @@ class _PairTest:
 
     def depends(self) -> bool:
         """Return whether the columns depend on each other if nothing is given."""
-        rows = self._rows()
-        null = evidence_of_copies(self.prepared, [self.pair], 1, self.pair[1], rows(PERMUTATIONS))
+        moved = self.pair[1]
+        rows = self._rows()(PERMUTATIONS)
+        if not self.prepared.missing_is_level:
+            n_present = self.prepared.n_present[moved]
+            present = np.sort(self.prepared.orders[moved, :n_present])
+            rows = np.array([keep_missing(each, present) for each in rows])
+        null = evidence_of_copies(self.prepared, [self.pair], 1, moved, rows)
         observed = float(evidence_of(self.prepared, [self.pair], 1)[0])
         return _tail_probability(observed, null[:, 0]) <= DEPENDENT
 

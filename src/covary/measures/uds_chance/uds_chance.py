@@ -147,6 +147,10 @@ class UDSChance(Measure):
             tuple(names[column] for column in scored.scorer.given),
         )
 
+    def keeps_missing(self, prepared: Prepared) -> bool:
+        # The null hypothesis is about values: which cells are missing is given.
+        return not prepared.missing_is_level
+
     def beyond(self, given: Columns) -> Measure:
         return _Beyond(self.max_given, given)
 
@@ -223,6 +227,9 @@ class _Beyond(UDSChance):
 
     def null_cells(self, prepared: Prepared, target: int) -> Rows:
         return exchange_cells(prepared, target, self.given)
+
+    def keeps_missing(self, prepared: Prepared) -> bool:
+        return False  # tests use complete rows
 
     def n_tested(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> int:
         return int(self._evidence(prepared, columns, target).rows.size)
