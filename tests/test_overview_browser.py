@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import covary
 from covary.plots.figures.style import shown_label
+from covary.report.presenter import SearchPresenter
 from covary.results import Link
 from example_overviews import example_frame, example_overview, overview_of, with_table
 from test_browser import CHROMIUM, Page, browser, playwright  # noqa: F401
@@ -239,3 +241,22 @@ def test_the_map_is_there_without_scripts(browser, overview_page):  # noqa: F811
     assert view.locator("#table-map .column").count() == 9
     assert view.locator("#table-map").is_visible()
     context.close()
+
+
+def test_a_search_with_an_overview_has_one_page(browser, tmp_path):  # noqa: F811
+    frame = example_frame()[["size", "weight", "price", "age"]]
+    found = covary.search(frame, max_size=2, top=3)
+    links = [Link("weight", ("size",), 0.6), Link("price", ("size", "age"), 0.8)]
+    overview = overview_of(tuple(frame.columns), links, 120)
+    path = tmp_path / "both.html"
+    record = found._presenter._source.record
+    SearchPresenter(record, lambda _: overview).write_report(found, path, None, True, None)
+    page = Page(browser, path)
+    page.everything()
+    page.view.locator("#table-map .column").nth(1).click()
+    assert page.view.locator("#chosen").is_visible()
+    page.view.fill("#filter input[name=column]", "weight")
+    assert page.view.inner_text("#count") == f"{len(page.shown())} of 3 sets"
+    assert page.complaints == []
+    assert page.violations() == []
+    page.view.close()

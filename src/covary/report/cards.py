@@ -103,8 +103,9 @@ def card_of_link(at: int, link: Link, set_figures: SetFigures, with_rows: bool) 
         contributions_of(link),
     )
     steps = set_figures.steps(coarse=not with_rows)
-    names = {str(name) for name in link.by}
-    if len(steps) == 1 and set(map(str, steps[0].by)) == names:
+    names = set_figures.record.prepared.names
+    by = {names[at] for at in set_figures.columns if at != set_figures.target}
+    if len(steps) == 1 and set(steps[0].by) == by:
         own = _explained_column(steps[0], set_figures, with_rows)
         explained = explained._replace(details=own.details, profile=own.profile)
     title = link_sentence(link, with_share=False)

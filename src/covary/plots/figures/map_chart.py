@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from covary.plots.figures.map_geometry import FONT_SIZE, Box, sampled
-from covary.plots.figures.map_shapes import ARROW_TIP, MARGIN, NUMBER_SIZE, MapLine, TableMap
+from covary.plots.figures.map_group import ARROW
+from covary.plots.figures.map_shapes import MARGIN, NUMBER_SIZE, MapLine, TableMap
 from covary.plots.figures.style import BLUE, DARK_GREY, ORANGE, Spec
 
 PANEL, START, BORDER = "#f3f6fa", "#dbe9fa", "#8a94a0"
@@ -161,7 +162,7 @@ def _points(lines: Sequence[MapLine]) -> list[Spec]:
 def _arrows(lines: Sequence[MapLine]) -> list[Spec]:
     return [
         {
-            "x": line.path[-1].end[0] + ARROW_TIP / 3,
+            "x": line.path[-1].end[0] + ARROW / 3,
             "y": line.path[-1].end[1],
             "kind": line.kind,
             "text": line.tooltip,

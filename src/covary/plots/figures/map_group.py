@@ -192,8 +192,8 @@ class _Rows:
         if band > 0:
             above = {c: self.row.get(p) for c in roots if (p := layers.parent[c]) is not None}
             return sorted(roots, key=lambda c: (above.get(c) or 0.0, layers.names[c]))
-        trees = {root: {root, *self._tree(root)} for root in roots}
-        waiting = sorted(roots, key=lambda c: (-layers.tree_size(c), layers.names[c]))
+        trees = {root: {root, *layers.below(root)} for root in roots}
+        waiting = sorted(roots, key=lambda c: (-len(trees[c]), layers.names[c]))
         ordered: list[int] = []
         placed: set[int] = set()
         while waiting:
@@ -211,12 +211,6 @@ class _Rows:
             return self.band(beside) != band
         parent = layers.parent[column]
         return parent is None or self.band(parent) != band
-
-    def _tree(self, root: int) -> list[int]:
-        below = list(self.layers.children.get(root, ()))
-        for each in below:
-            below += self.layers.children.get(each, ())
-        return below
 
     def _common_links(self, tree: set[int], placed: set[int]) -> int:
         links = [{*link.by, link.target} for link in self.layers.links.values()]

@@ -130,9 +130,9 @@ class Layers:
             and self.depth[column] > self.depth[parent] + 1
         )
 
-    def tree_size(self, column: int) -> int:
-        """Return the number of columns below a column."""
-        below = list(self.children.get(column, ()))
-        for each in below:
-            below += self.children.get(each, ())
-        return len(below)
+    def below(self, column: int) -> list[int]:
+        """Return the columns below a column in the tree."""
+        found = list(self.children.get(column, ()))
+        for each in found:
+            found += self.children.get(each, ())
+        return found

@@ -10,8 +10,6 @@ from covary.plots.figures.map_geometry import Box, Path, Point
 NUMBER_SIZE = 11.0
 # Around the text in a box, and between its two texts.
 MARGIN = 8.0
-# Half the height of an arrow, and how far it extends from the end of its line to both sides.
-ARROW_HALF, ARROW_BACK, ARROW_TIP = 5.5, 3.0, 8.0
 
 
 class MapColumn(NamedTuple):
