@@ -418,10 +418,17 @@ def test_balanced_cells_follow_the_definition(columns):
 
 
 def check_cells(columns, error):
+    """Compare what balanced cells explain, with both options `missing`."""
+    for missing in ("values", "level"):
+        with naive_chance.missing_cells(missing):
+            check_cells_with(missing, columns, error)
+
+
+def check_cells_with(missing, columns, error):
     *condition, candidate, target = range(len(columns))
     if naive_chance.rank_target(columns[target]).entropy == 0:
         return
-    prepared = prepared_columns(columns)
+    prepared = prepared_columns(columns, missing)
     (found,) = examine(prepared, [Probe(target, tuple(condition), (candidate,))])
     given_columns = [columns[c] for c in condition]
     expected = naive_chance.best_cells(columns[target], given_columns) or (0.0, 0.0)

@@ -100,7 +100,7 @@ def evidence(
 
     Parameters
     ----------
-    data, columns, target, given, measure, nominal, ordered, dates, **parameters
+    data, columns, target, given, measure, nominal, ordered, dates, missing, **parameters
         As for `score`. With a target, it is the evidence that the target depends on the columns,
         given other columns.
 
@@ -148,7 +148,7 @@ def test(
 
     Parameters
     ----------
-    data, columns, measure, nominal, ordered, dates
+    data, columns, measure, nominal, ordered, dates, missing
         As for `score`.
     <options>
     engine, n_jobs
@@ -212,7 +212,7 @@ def explain(
 
     Parameters
     ----------
-    data, columns, target, given, measure, nominal, ordered, dates, **parameters
+    data, columns, target, given, measure, nominal, ordered, dates, missing, **parameters
         As for `score`.
     on_progress : callable, optional
         Called with the amount done and the total.
@@ -252,7 +252,7 @@ def matrix(
 
     Parameters
     ----------
-    data, columns, measure, nominal, ordered, dates, **parameters
+    data, columns, measure, nominal, ordered, dates, missing, **parameters
         As for `score`.
     n_jobs : int, optional
         The number of threads; all cores if None. It does not change the scores.
@@ -305,7 +305,7 @@ def search(
 
     Parameters
     ----------
-    data, columns, measure, nominal, ordered, dates
+    data, columns, measure, nominal, ordered, dates, missing
         As for `score`.
     strategy : "beam", "exhaustive", "4s" or Strategy
         Which sets to score, see :doc:`/search`.
