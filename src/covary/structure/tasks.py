@@ -15,17 +15,26 @@ from covary.significance.null_evidence import DRAWS_AS_NUMBERS, draw_evidence
 from covary.structure.evidence import sets_evidence
 
 
+def _lines_to_numbers(lines: Floats) -> Floats:
+    """Return an array with its width first."""
+    return np.append(lines.shape[1], lines)
+
+
+def _lines_from_numbers(numbers: Floats) -> Floats:
+    return numbers[1:].reshape(-1, int(numbers[0]))
+
+
 def _found_to_numbers(found: Found) -> Floats:
-    return np.array([found.explained, found.freedom, found.n_cells, *found.added])
+    return np.array([found.explained, found.freedom, found.n_cells, *found.null, *found.added])
 
 
 def _found_from_numbers(numbers: Floats) -> Found:
-    explained, freedom, n_cells, *added = numbers.tolist()
-    return Found(explained, freedom, int(n_cells), tuple(added))
+    explained, freedom, n_cells, *rest = numbers.tolist()
+    return Found(explained, freedom, int(n_cells), tuple(rest[3:]), tuple(rest[:3]))
 
 
 CODECS: dict[Task, Codec] = {
-    explain_all: Codec(np.ravel, lambda numbers: numbers.reshape(-1, 2)),
+    explain_all: Codec(_lines_to_numbers, _lines_from_numbers),
     examine: Codec(_found_to_numbers, _found_from_numbers),
     sets_evidence: Codec(np.atleast_1d, lambda numbers: float(numbers[0])),
     draw_evidence: DRAWS_AS_NUMBERS,
