@@ -130,7 +130,8 @@ class SearchPvalues:
             plan.measure, plan.prepared, columns, plan.target, plan.options.seed
         )
         sizes = sorted({len(each) for each in self.sets})
-        self.family = FamilyPvalues(null, range(2, max(sizes) + 1))
+        largest = min(plan.strategy.max_size or plan.n_columns, plan.n_columns)
+        self.family = FamilyPvalues(null, range(2, largest + 1))
         if run_file is not None:
             self.finished = run_file.finished_tests(len(self.sets))
         if self.finished:
@@ -169,14 +170,12 @@ class SearchPvalues:
         )
 
     def family_pvalues(self) -> list[float | None]:
-        """Return the family-wise p-value of each set; never smaller than its q-value."""
-        qvalues = self.qvalues()
+        """Return the family-wise p-value of each set; never smaller than the set's own p-value."""
         if not self.complete:
-            return qvalues
+            return [None] * len(self.sets)
         if self.finished:
             return [family_pvalue for _, family_pvalue in self.finished]
-        corrected = family_pvalues(self._expected())
-        return [float(p) for p in np.maximum(corrected, np.array(qvalues, np.float64))]
+        return [float(p) for p in np.maximum(family_pvalues(self._expected()), self._own())]
 
     def qvalues(self) -> list[float | None]:
         """Return the false discovery rate among all sets with at least the evidence of each set.
@@ -190,9 +189,11 @@ class SearchPvalues:
         if self.finished:
             return [qvalue for qvalue, _ in self.finished]
         adds = [not self.increments.adds_nothing(columns) for columns in self.sets]
-        own = np.array([1.0 if p is None else p for p in self.pvalues()])
         rates = false_discovery_rates(self._expected(), adds)
-        return [float(q) for q in np.maximum(rates, own)]
+        return [float(q) for q in np.maximum(rates, self._own())]
+
+    def _own(self) -> Floats:
+        return np.array([1.0 if p is None else p for p in self.pvalues()])
 
     def fields(self) -> list[dict[str, Any]]:
         """Return the results of each set, by the names of the fields of `Subspace`."""
