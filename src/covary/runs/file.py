@@ -97,7 +97,7 @@ class RunFile:
         if not database_exists(path):
             return False
         with sqlite_errors_translated(path), closing(connect(path)) as connection:
-            if not read_schema(connection):
+            if "run" not in read_schema(connection):
                 return False
             found = connection.execute("SELECT count(*) FROM run WHERE name = ?", (name,))
             return bool(found.fetchone()[0] == 0)
