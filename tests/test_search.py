@@ -489,7 +489,11 @@ def test_a_result_as_json(found):
         "family_pvalue": None,
         "increment_pvalue": None,
         "adds_nothing": None,
+        "variant_of": None,
+        "variants": found[0].variants,
+        "variant_columns": list(found[0].variant_columns),
     }
+    assert document["relations"] == [relation.to_dict() for relation in found.relations]
     assert document["tests"] is None
     assert document["parameters"]["strategy_parameters"]["beam"] == 100
 
