@@ -10,16 +10,15 @@ import numpy as np
 from covary.array_types import Booleans, Columns, Floats, OnProgress
 from covary.engines import RunTasks
 from covary.measures import Measure
-from covary.measures.shared.gamma_tail import tail_probability
+from covary.measures.shared.gamma_tail import SMALLEST_PVALUE, tail_probability
 from covary.prepare import Prepared
 from covary.significance.nulls import Arrangements
 from covary.significance.stopping import MIN_PERMUTATIONS, Stopping
 from covary.tolerance import at_least
 
-# After this many permutations, a set is decided if none exceeds its evidence and a fitted tail gives
-# a p-value below this share of the smallest one that all permutations could give.
-CLEAR_AFTER = 100
-CLEARLY_BELOW = 0.1
+# A set is decided if no permutation exceeds its evidence and a fitted tail gives a p-value at most
+# this share of the smallest one that all permutations could give.
+CLEARLY_BELOW = 0.001
 
 # Stores the numbers of permutations, the sets, and their evidence.
 StoreEvidence = Callable[[list[int], tuple[int, ...], Floats], None]
@@ -181,10 +180,10 @@ class NullDistribution:
     def _is_clear(self, at: int) -> bool:
         """Return whether all permutations would certainly give the smallest p-value."""
         n, smallest = self.n_permutations, 1.0 / (1 + self.maximum)
-        if n < CLEAR_AFTER or self._exceeding(at, n).any():
+        if self._exceeding(at, n).any():
             return False
         fitted = tail_probability(float(self.observed[at]), self.values[:n, at])
-        return fitted < CLEARLY_BELOW * smallest
+        return fitted <= max(CLEARLY_BELOW * smallest, SMALLEST_PVALUE)
 
     def _exceeding(self, at: int, end: int) -> Booleans:
         return at_least(self.values[:end, at], self.observed[at])

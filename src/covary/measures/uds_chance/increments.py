@@ -21,6 +21,7 @@ from itertools import combinations
 import numpy as np
 
 from covary.array_types import Columns, Floats, Rows
+from covary.measures.shared.content_order import content_hashes
 from covary.measures.shared.gamma_tail import tail_probability
 from covary.measures.uds_chance.conditional import ConditionalEvidence
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
@@ -97,7 +98,9 @@ class _PairTest:
         )
         tested, target = self.pair
         rest = sorted({*columns, *given} - {tested, target})
-        self.seed, self.key = seed, (tested, target, *rest)
+        # The permutations do not depend on the positions of the columns in the table.
+        hashes = content_hashes(prepared, [tested, target, *rest])
+        self.seed, self.key = seed, (*hashes[:2], *sorted(hashes[2:]))
         self.conditional = ConditionalEvidence(prepared, target, (tested,), rest)
 
     def pvalue(self) -> float:
