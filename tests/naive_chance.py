@@ -66,7 +66,12 @@ def counted_rows(condition):
 def as_if_missing(target, condition):
     """Return a target that is missing in the rows that do not count for a condition."""
     rows = set(counted_rows(condition))
-    return type(target)(x if row in rows else math.nan for row, x in enumerate(target))
+    return like(target, (x if row in rows else math.nan for row, x in enumerate(target)))
+
+
+def like(column, values):
+    """Return values as a column of the same kind."""
+    return Nominal(values) if isinstance(column, Nominal) else list(values)
 
 
 def memoize(function):

@@ -495,7 +495,9 @@ def pair_evidence(one, other):
         back = grid_gain(as_target(as_if_missing(other, [one]), fold), [one], sizes)
         terms.append(weighted_directions(there, back, *weights))
     rows = naive_chance.counted_rows([one, other])
-    one, other = (type(column)(column[row] for row in rows) for column in (one, other))
+    one, other = (
+        naive_chance.like(column, (column[row] for row in rows)) for column in (one, other)
+    )
     if len(rows) < 3:
         return math.fsum(terms) + 1 - weight_of_grids()
     for sizes, fold, *weights in NEIGHBOURS:

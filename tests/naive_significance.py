@@ -38,10 +38,17 @@ def pvalues_so_far(observed, null):
 # ---------------------------------------------------------------- all arrangements
 
 
-def arrangements(column):
-    """Return all distinct permutations of a column, as tuples. A missing cell is None."""
+def arrangements(column, missing_stay=False):
+    """Return all distinct permutations of a column, as tuples. A missing cell is None.
+
+    Missing cells move as well, unless they stay in their rows.
+    """
     cells = [None if x != x else x for x in column]
-    return set(permutations(cells))
+    every = set(permutations(cells))
+    if missing_stay:
+        gone = [x is None for x in cells]
+        every = {each for each in every if [x is None for x in each] == gone}
+    return every
 
 
 def as_column(arrangement):
@@ -49,31 +56,32 @@ def as_column(arrangement):
     return [math.nan if x is None else x for x in arrangement]
 
 
-def fixed_columns(columns, target=None):
+def fixed_columns(columns, target=None, missing_stay=False):
     """Return the columns that need no permutation.
 
-    These are all columns except the target or, without a target, the one with most arrangements.
+    These are all columns except the target or, without a target, the one with most arrangements,
+    the last of several.
     """
     if target is not None:
         return [c for c in range(len(columns)) if c != target]
-    counts = [len(arrangements(column)) for column in columns]
-    return [counts.index(max(counts))]
+    counts = [len(arrangements(column, missing_stay)) for column in columns]
+    return [max(range(len(columns)), key=lambda c: (counts[c], c))]
 
 
-def all_tables(columns, target=None):
+def all_tables(columns, target=None, missing_stay=False):
     """Return all tables under the null hypothesis, including the observed one."""
-    fixed = fixed_columns(columns, target)
+    fixed = fixed_columns(columns, target, missing_stay)
     choices = [
-        [tuple(column)] if c in fixed else sorted(arrangements(column), key=repr)
+        [tuple(column)] if c in fixed else sorted(arrangements(column, missing_stay), key=repr)
         for c, column in enumerate(columns)
     ]
     return [[as_column(chosen) for chosen in table] for table in product(*choices)]
 
 
-def exact_pvalue(columns, statistic, target=None):
+def exact_pvalue(columns, statistic, target=None, missing_stay=False):
     """Return the fraction of all tables with at least the observed statistic."""
     observed = statistic(columns)
-    values = [statistic(table) for table in all_tables(columns, target)]
+    values = [statistic(table) for table in all_tables(columns, target, missing_stay)]
     return Fraction(sum(at_least(value, observed) for value in values), len(values))
 
 

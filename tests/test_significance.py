@@ -49,7 +49,7 @@ from covary.significance import increments as increment_tests
 from covary.significance import nulls, permutation
 from covary.significance.increments import IncrementTests
 from covary.significance.null_evidence import NullEvidence, false_discovery_rates
-from covary.significance.nulls import RandomPermutations, all_arrangements
+from covary.significance.nulls import RandomPermutations, all_arrangements, present_rows
 from covary.significance.stopping import Stopping
 from covary.tolerance import at_least
 
@@ -174,8 +174,12 @@ def test_exact_pvalues_are_those_over_all_tables(name, table, with_target):
     assume(all(naive_chance.varies(column) for column in columns))
     result = checked(table, measure=measure, target=target, permutations=10_000)
     assert result.exact
-    assert result.permutations == len(result.null) == len(naive.all_tables(columns, target)) - 1
-    expected = naive.exact_pvalue(columns, evidence_of_columns(measure, target), target)
+    missing_stay = measure.keeps_missing(prepare(table))
+    assert missing_stay == (name == "uds-chance")
+    every = naive.all_tables(columns, target, missing_stay)
+    assert result.permutations == len(result.null) == len(every) - 1
+    statistic = evidence_of_columns(measure, target)
+    expected = naive.exact_pvalue(columns, statistic, target, missing_stay)
     assert result.pvalue == pytest.approx(float(expected), abs=1e-12)
 
 
@@ -1282,7 +1286,9 @@ def recomputed(table, found, sets, *, measure, target, permutations, seed, optio
     n_rows, n_columns = table.shape
     every = [c for c in range(n_columns) if c != target]
     moving = sorted({c for columns in sets for c in columns})[1:] if target is None else [target]
-    random = RandomPermutations(n_rows, tuple(moving), seed)
+    stays = measure.keeps_missing(prepare(table))
+    present = present_rows(prepare(table), range(n_columns)) if stays else {}
+    random = RandomPermutations(n_rows, tuple(moving), seed, present=present)
     prepared = [prepare(moved(table, random.moves(k))) for k in range(permutations)]
     null = np.array([measure.evidence_sets(each, sets, target) for each in prepared])
     observed = measure.evidence_sets(prepare(table), sets, target)

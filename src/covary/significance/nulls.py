@@ -144,11 +144,11 @@ def _log_number(prepared: Prepared, column: int, missing_stay: bool) -> float:
     values = prepared.values[column, :n_present]
     ends = np.flatnonzero(values[1:] != values[:-1]) + 1
     ties = [*np.diff(ends, prepend=0, append=n_present).tolist(), prepared.n_rows - n_present]
-    n_moving = prepared.n_rows
     if missing_stay:
-        n_moving = n_present
         ties.pop()
-    return math.lgamma(n_moving + 1) - sum(math.lgamma(n + 1) for n in ties)
+        # Rounded, because it matters which of two columns with as many arrangements stays fixed.
+        return round(math.lgamma(n_present + 1) - sum(math.lgamma(n + 1) for n in ties), 9)
+    return math.lgamma(prepared.n_rows + 1) - sum(math.lgamma(n + 1) for n in ties)
 
 
 def _arrangements(ranks: Rows, present: Rows | None = None) -> Rows:
