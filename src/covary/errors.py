@@ -731,6 +731,10 @@ def nothing_to_draw() -> CovaryError:
     return CovaryError("there is nothing to draw: no pair of columns has a score above 0")
 
 
+def no_links() -> CovaryError:
+    return CovaryError("there is nothing to draw: no column explains another")
+
+
 def no_table_to_draw() -> CovaryError:
     return CovaryError(
         "this result has no table, because it was copied or sent: search again to draw figures"

@@ -1,4 +1,4 @@
-"""`found.plot` and `found[0].plot`: figures of a search and of its sets as Altair charts."""
+"""`found.plot`, `found[0].plot` and `overview.plot`: figures as Altair charts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Any
 
 from covary import errors
 from covary.plots.figure_source import FigureSource
+from covary.plots.figures.map_chart import map_chart
 from covary.plots.figures.style import Spec
 from covary.plots.search_figures import SearchFigures
 from covary.plots.set_figures import MAX_DRAWN_ROWS, SetFigures
+from covary.plots.table_map import table_map
+from covary.results import Overview
 from covary.validation import check_whole_number
 
 
@@ -85,6 +88,26 @@ class SetPlots:
         if figure is None:
             raise errors.not_tested()
         return _chart(figure)
+
+
+class OverviewPlots:
+    """Figures of an overview; each method returns an Altair chart."""
+
+    def __init__(self, overview: Overview) -> None:
+        self._overview = overview
+
+    def graph(self) -> Any:
+        """Return the map of the table: columns as boxes, links as lines.
+
+        A column is to the right of the columns that explain it; the number in its box is the
+        explained fraction. An arrow points to the explained column; columns that go together have
+        a line without an arrow. Several columns that explain another one together meet in an
+        orange point. Copies, functions and identities are dashed. If more than 150 columns have
+        links, those of the strongest links are drawn.
+        """
+        if not self._overview.links:
+            raise errors.no_links()
+        return _chart(map_chart(table_map(self._overview)))
 
 
 def _chart(figure: Spec) -> Any:

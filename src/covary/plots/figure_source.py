@@ -38,34 +38,38 @@ class FigureSource:
 
     def __init__(self, record: SearchRecord) -> None:
         self.record = record
-        self._explanations: dict[Columns, Explanation] = {}
+        self._explanations: dict[tuple[Columns, int | None], Explanation] = {}
         self._fits: dict[Columns, Fit | None] = {}
         self._levels: dict[tuple[int, int, bool], Levels] = {}
         self._level_orders: dict[tuple[int, int, int, bool], list[int]] = {}
 
-    def explanation(self, columns: Sequence[int]) -> Explanation | None:
-        """Return the explanation of a set; None if the measure does not explain."""
+    def explanation(self, columns: Sequence[int], target: int | None = None) -> Explanation | None:
+        """Return the explanation of a set; None if the measure does not explain.
+
+        Without a target, that of the search.
+        """
         record = self.record
         if not record.measure.explains:
             return None
-        key = tuple(columns)
+        target = record.target if target is None else target
+        key = (tuple(columns), target)
         if key not in self._explanations:
-            measure, prepared, target = record.measure, record.prepared, record.target
-            if target in key and measure.explains_target:
-                others = tuple(column for column in key if column != target)
+            measure, prepared = record.measure, record.prepared
+            if target in columns and measure.explains_target:
+                others = tuple(column for column in columns if column != target)
                 explanation = measure.explain_set(prepared, others, target=target)
             else:
-                explanation = measure.explain_set(prepared, key)
+                explanation = measure.explain_set(prepared, tuple(columns))
             self._explanations[key] = explanation
         return self._explanations[key]
 
-    def order(self, columns: Sequence[int]) -> list[int]:
+    def order(self, columns: Sequence[int], target: int | None = None) -> list[int]:
         """Return the columns of a set in the order of its explanation, if the measure has one.
 
         Given columns are included.
         """
         record = self.record
-        explanation = self.explanation(columns)
+        explanation = self.explanation(columns, target)
         if explanation is not None:
             return [record.prepared.names.index(name) for name in explanation.order]
         return record.measure.order_set(record.prepared, columns) or list(columns)

@@ -72,23 +72,26 @@ class SetFigures:
     ----------
     source : the data of the figures
     columns : the positions of the columns of the set
+    target : the position of the explained column; without it, that of the search
     """
 
-    def __init__(self, source: FigureSource, columns: Sequence[int]) -> None:
+    def __init__(
+        self, source: FigureSource, columns: Sequence[int], target: int | None = None
+    ) -> None:
         self.source = source
         self.record = source.record
         self.columns = tuple(columns)
+        self.target = self.record.target if target is None else target
         self._level_pairs = LevelPairs(source)
         self._known_pairs: dict[bool, dict[tuple[int, int], Pair]] = {}
 
     @cached_property
     def order(self) -> list[int]:
         """The columns that are drawn, in the order of the explanation; a target is the last."""
-        order = self.source.order(self.columns)
-        target = self.record.target
-        if target is not None:
-            order.remove(target)
-            return [*order[: MAX_AXES - 1], target]
+        order = self.source.order(self.columns, self.target)
+        if self.target is not None:
+            order.remove(self.target)
+            return [*order[: MAX_AXES - 1], self.target]
         return order[:MAX_AXES]
 
     @property
@@ -217,7 +220,7 @@ class SetFigures:
         return panel_notes(self._pairs(coarse=not with_rows), with_rows=with_rows)
 
     def _note_on_columns(self) -> list[str]:
-        n_columns = len(self.source.order(self.columns))
+        n_columns = len(self.source.order(self.columns, self.target))
         if n_columns <= len(self.order):
             return []
         return [f"{len(self.order)} of {n_columns} columns are drawn"]
@@ -231,7 +234,7 @@ class SetFigures:
         ----------
         coarse : whether to round cuts, so that no value of the table remains
         """
-        explanation = self.source.explanation(self.columns)
+        explanation = self.source.explanation(self.columns, self.target)
         steps = [step for step in explanation.steps if step.by] if explanation else []
         return [self._coarse_step(step) for step in steps] if coarse else steps
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from covary.array_types import OnStage
@@ -10,21 +9,16 @@ from covary.formatting import printable, short_number
 from covary.plots.figure_source import FigureSource
 from covary.plots.figures.style import Spec, shown_label
 from covary.plots.search_figures import SearchFigures
-from covary.plots.set_figures import MarkableAxis, SetFigures
-from covary.report.findings import (
-    Contribution,
-    ExplainedColumn,
-    Finding,
-    joined_labels,
-    list_findings,
-    significance_note,
-)
-from covary.report.profile import profile_of
-from covary.report.settings import Setting, list_settings
-from covary.results import ADDS_NOTHING, SearchResult, Step, Subspace
+from covary.plots.set_figures import SetFigures
+from covary.plots.table_map import EXACT
+from covary.report.cards import MAX_CARDS, Card, anchor_of, card_of_link, card_of_set
+from covary.report.findings import Finding, list_findings, significance_note
+from covary.report.overview_part import OverviewPart, gather_overview
+from covary.report.settings import Setting, list_overview_settings, list_settings
+from covary.results import ADDS_NOTHING, Overview, SearchResult, Subspace
 from covary.searching.progress import of_stage
 
-MAX_CARDS = 100
+INTERRUPTED = "The overview was interrupted: some links may be missing."
 
 
 class ListedSet(NamedTuple):
@@ -38,52 +32,19 @@ class ListedSet(NamedTuple):
     has_card: bool
 
 
-class Card(NamedTuple):
-    """The section of one set.
+class SearchPart(NamedTuple):
+    """The part of a report about a search.
 
     Parameters
     ----------
-    numbers : names and values of score and p-values
-    explained : one entry per explained column
-    figure, null : the names of its figures; ``null`` is empty if the set was not tested
-    axes : the columns whose rows can be marked
-    legend : sentences that say how to read the panels
-    """
-
-    rank: int
-    title: str
-    numbers: tuple[tuple[str, str], ...]
-    explained: tuple[ExplainedColumn, ...]
-    remark: str
-    note: str
-    figure: str
-    null: str
-    axes: tuple[MarkableAxis, ...]
-    legend: tuple[str, ...]
-
-
-class ReportContent(NamedTuple):
-    """The content of a report.
-
-    Parameters
-    ----------
-    title : the heading of the page
-    settings : names and values about the table, the search and the tests
-    warning : a sentence if the search or its tests are incomplete, else empty
     findings : sentences about the best sets
     significance : a sentence about the significance of the findings
     sets : the list of sets
     tested, marked, explains, has_target : whether there are p-values, remarks, explaining columns
         and a target
     meanings : sentences that define the p-values
-    cards : one section per set
-    figures : Vega-Lite data by name; scatter plots take their rows from ``points``
-    points : by field, the values of all drawn rows
     """
 
-    title: str
-    settings: tuple[Setting, ...]
-    warning: str
     findings: tuple[Finding, ...]
     significance: str
     sets: tuple[ListedSet, ...]
@@ -92,6 +53,28 @@ class ReportContent(NamedTuple):
     explains: bool
     has_target: bool
     meanings: tuple[str, ...]
+
+
+class ReportContent(NamedTuple):
+    """The content of a report; it has an overview, a search, or both.
+
+    Parameters
+    ----------
+    title : the heading of the page
+    settings : names and values about the table, the search and the tests
+    warning : a sentence if something is incomplete, else empty
+    overview : the map of the table, groups and links
+    search : the findings and sets of a search
+    cards : one section per set, or per link if there is no search
+    figures : Vega-Lite data by name; scatter plots take their rows from ``points``
+    points : by field, the values of all drawn rows
+    """
+
+    title: str
+    settings: tuple[Setting, ...]
+    warning: str
+    overview: OverviewPart | None
+    search: SearchPart | None
     cards: tuple[Card, ...]
     figures: dict[str, Spec]
     points: dict[str, list[Any]]
@@ -104,6 +87,7 @@ def gather_content(
     *,
     with_rows: bool = True,
     on_progress: OnStage | None = None,
+    overview: Overview | None = None,
 ) -> ReportContent:
     """Return the content of the report of a search.
 
@@ -114,6 +98,7 @@ def gather_content(
     title : the heading of the page
     with_rows : whether the report may contain values of the table
     on_progress : is called with the stage ("pairs" or "figures"), the amount done and the total
+    overview : the overview of the same table, if the page begins with it
     """
     search_figures = SearchFigures(source, of_stage("pairs", on_progress))
     report_figures = of_stage("figures", on_progress)
@@ -125,28 +110,94 @@ def gather_content(
         null = set_figures.null_distribution()
         if null is not None:
             figures[f"null{rank}"] = null
-        cards.append(_card(rank, subspace, result, set_figures, with_rows, null is not None))
+        tested = null is not None
+        cards.append(card_of_set(rank, subspace, result, set_figures, with_rows, tested))
         report_figures(rank, min(len(result), MAX_CARDS))
     graph = search_figures.graph()
     if graph is not None:
         figures["graph"] = graph
     findings = tuple(list_findings(result, [card.explained for card in cards]))
+    warnings = [result.unfinished()]
+    of_overview = None
+    if overview is not None:
+        anchors = {
+            frozenset(subspace.columns): card.anchor
+            for subspace, card in reversed(list(zip(result, cards, strict=False)))
+        }
+        of_overview = gather_overview(
+            overview, [anchors.get(frozenset(link.columns), "") for link in overview.links]
+        )
+        warnings.append("" if overview.complete else INTERRUPTED)
     return ReportContent(
         title=printable(title),
         settings=list_settings(result, source.record, with_rows=with_rows),
-        warning=result.unfinished(),
-        findings=findings,
-        significance=significance_note(result, findings),
-        sets=tuple(_listed(rank, each) for rank, each in enumerate(result, start=1)),
-        tested=result.tests is not None,
-        marked=any(subspace.adds_nothing for subspace in result),
-        explains=source.record.measure.explains,
-        has_target=result.target is not None,
-        meanings=tuple(result.explained()),
+        warning=" ".join(filter(None, warnings)),
+        overview=of_overview,
+        search=SearchPart(
+            findings=findings,
+            significance=significance_note(result, findings),
+            sets=tuple(_listed(rank, each) for rank, each in enumerate(result, start=1)),
+            tested=result.tests is not None,
+            marked=any(subspace.adds_nothing for subspace in result),
+            explains=source.record.measure.explains,
+            has_target=result.target is not None,
+            meanings=tuple(result.explained()),
+        ),
         cards=tuple(cards),
         figures=figures,
         points=_take_points(figures),
     )
+
+
+def gather_overview_content(
+    overview: Overview,
+    source: FigureSource,
+    title: str,
+    *,
+    with_rows: bool = True,
+    on_progress: OnStage | None = None,
+) -> ReportContent:
+    """Return the content of the report of an overview.
+
+    Parameters
+    ----------
+    overview : the overview
+    source : the data of its figures; the sets of its record are the columns of the links
+    title : the heading of the page
+    with_rows : whether the report may contain values of the table
+    on_progress : is called with the stage "figures", the amount done and the total
+    """
+    report_figures = of_stage("figures", on_progress)
+    position = {name: at for at, name in enumerate(source.record.labels)}
+    figures: dict[str, Spec] = {}
+    cards = []
+    shown = _links_with_cards(overview)
+    for done, at in enumerate(shown, start=1):
+        link = overview.links[at]
+        columns = source.record.sets[at]
+        set_figures = SetFigures(source, columns, position[link.target])
+        card = card_of_link(at, link, set_figures, with_rows)
+        figures[card.figure] = set_figures.projections() if with_rows else set_figures.counts()
+        cards.append(card)
+        report_figures(done, len(shown))
+    anchors = [anchor_of(at) if at in shown else "" for at in range(len(overview.links))]
+    return ReportContent(
+        title=printable(title),
+        settings=list_overview_settings(overview, source.record, with_rows=with_rows),
+        warning="" if overview.complete else INTERRUPTED,
+        overview=gather_overview(overview, anchors),
+        search=None,
+        cards=tuple(cards),
+        figures=figures,
+        points=_take_points(figures),
+    )
+
+
+def _links_with_cards(overview: Overview) -> list[int]:
+    """Return the numbers of the strongest links; copies and identities need no figure."""
+    links = overview.links
+    found = [at for at, link in enumerate(links) if link.kind not in EXACT]
+    return sorted(sorted(found, key=lambda at: -links[at].explained)[:MAX_CARDS])
 
 
 def _take_points(figures: dict[str, Spec]) -> dict[str, list[Any]]:
@@ -175,95 +226,12 @@ def _take_points(figures: dict[str, Spec]) -> dict[str, list[Any]]:
 
 
 def _listed(rank: int, subspace: Subspace) -> ListedSet:
+    pvalues = (subspace.pvalue, subspace.qvalue, subspace.family_pvalue)
     return ListedSet(
         rank,
         short_number(subspace.score),
-        tuple("-" if p is None else short_number(p) for p in _pvalues(subspace)),
+        tuple("-" if p is None else short_number(p) for p in pvalues),
         tuple(shown_label(column) for column in subspace.columns),
         ADDS_NOTHING if subspace.adds_nothing else "",
         rank <= MAX_CARDS,
-    )
-
-
-def _pvalues(subspace: Subspace) -> tuple[float | None, ...]:
-    return (subspace.pvalue, subspace.qvalue, subspace.family_pvalue)
-
-
-def _card(
-    rank: int,
-    subspace: Subspace,
-    result: SearchResult,
-    set_figures: SetFigures,
-    with_rows: bool,
-    tested: bool,
-) -> Card:
-    numbers = [(result.measure, short_number(subspace.score))]
-    for name, value in zip(("p", "q", "family-wise p"), _pvalues(subspace), strict=True):
-        if value is not None:
-            numbers.append((name, short_number(value)))
-    remark = ""
-    if subspace.adds_nothing:
-        remark = f"This set {ADDS_NOTHING}: its score may come from a subset alone."
-    return Card(
-        rank=rank,
-        title=", ".join(shown_label(column) for column in subspace.columns),
-        numbers=tuple(numbers),
-        explained=tuple(_explained_columns(subspace, result, set_figures, with_rows)),
-        remark=remark,
-        note=set_figures.note_on_rows() if with_rows else set_figures.note_on_counts(),
-        figure=f"set{rank}",
-        null=f"null{rank}" if tested else "",
-        axes=tuple(set_figures.markable_axes()) if with_rows else (),
-        legend=tuple(set_figures.notes_on_panels(with_rows=with_rows)),
-    )
-
-
-def _explained_columns(
-    subspace: Subspace, result: SearchResult, set_figures: SetFigures, with_rows: bool
-) -> list[ExplainedColumn]:
-    """Return the explained columns of a set; in a search with a target, only the target."""
-    steps = set_figures.steps(coarse=not with_rows)
-    if result.target is None:
-        return [
-            _explained_column(step, set_figures, with_rows)._replace(
-                rows_missing=set_figures.rows_without_explanation(step)
-            )
-            for step in steps
-        ]
-    if not 0.0 < subspace.score <= 1.0:
-        return []
-    others = [column for column in subspace.columns if column != result.target]
-    target = shown_label(result.target)
-    given = result.parameters.get("given") or ()
-    if given:
-        target += f" beyond {joined_labels(given)}"
-    explained = ExplainedColumn(target, joined_labels(others), len(others) > 1, subspace.score)
-    if len(steps) != 1:
-        return [explained]
-    details = _explained_column(steps[0], set_figures, with_rows, given)
-    return [
-        explained._replace(
-            contributions=details.contributions, details=details.details, profile=details.profile
-        )
-    ]
-
-
-def _explained_column(
-    step: Step, set_figures: SetFigures, with_rows: bool, given: Sequence[Any] = ()
-) -> ExplainedColumn:
-    """Return what a step explains, with its details; given columns are marked."""
-    labels = {str(name): f"{shown_label(name)} (given)" for name in given}
-    contributions = tuple(
-        Contribution(labels.get(name, shown_label(name)), alone, adds)
-        for name, alone, adds in step.contributions()
-    )
-    columns = {column.name: column for column in set_figures.record.prepared.table.columns}
-    return ExplainedColumn(
-        shown_label(step.target),
-        joined_labels(step.by),
-        len(step.by) > 1,
-        step.explained,
-        contributions,
-        "; ".join(step.note_on_missing()) if contributions else step.details(),
-        profile=profile_of(step, columns, labels, coarse=not with_rows),
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from covary.formatting import short_number
-from covary.plots.figures.style import shown_label
+from covary.plots.figures.style import joined_labels, shown_label
 from covary.report.profile import Profile
 from covary.results import ADDS_NOTHING, SearchResult, Subspace
 from covary.significance.stopping import LEVEL
@@ -95,12 +95,6 @@ def _explained_sentence(column: ExplainedColumn) -> str:
 def _score_sentence(subspace: Subspace, measure: str) -> str:
     columns, score = joined_labels(subspace.columns), short_number(subspace.score)
     return f"{columns} depend on each other ({measure} = {score})"
-
-
-def joined_labels(names: Sequence[Any]) -> str:
-    """Return labels of columns as text: "a", "a and b", or "a, b and c"."""
-    *others, last = (shown_label(name) for name in names)
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def significance_note(result: SearchResult, findings: Sequence[Finding]) -> str:

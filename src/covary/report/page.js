@@ -152,7 +152,10 @@
 
   // ---------------------------------------------------------------- list of sets
 
+  for (const each of document.forms) each.addEventListener("submit", (event) => event.preventDefault());
+  followLink();
   const list = document.getElementById("list");
+  if (!list) return;
   const body = list.tBodies[0];
   const rows = [...body.rows];
   const value = (row, key) => {
@@ -195,7 +198,5 @@
     count.textContent = `${shown} of ${rows.length} sets`;
   };
   form.addEventListener("input", filter);
-  for (const each of document.forms) each.addEventListener("submit", (event) => event.preventDefault());
   filter();
-  followLink();
 })();

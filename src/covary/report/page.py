@@ -9,6 +9,7 @@ from importlib import resources
 from typing import Any
 
 from covary import errors
+from covary.plots.figures.map_geometry import path_text
 from covary.report.content import ReportContent
 from covary.table import atomic_file
 
@@ -44,16 +45,33 @@ def render_page(content: ReportContent) -> str:
         import vl_convert
     except ImportError:
         raise errors.no_report() from None
-    folder = resources.files("covary.report")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((folder / "page.html").read_text(encoding="utf-8"))
-    return template.render(
-        content=content,
-        style=_trusted((folder / "page.css").read_text(encoding="utf-8")),
-        script=_trusted((folder / "page.js").read_text(encoding="utf-8")),
-        library=_trusted(vl_convert.javascript_bundle()),  # type: ignore[call-arg]
-        data=_trusted(_json({"figures": content.figures, "points": content.points})),
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_own_file),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
+    environment.filters["path_text"] = path_text
+    names = ["page", "map"] if content.overview else ["page"]
+    return environment.get_template("page.html").render(
+        content=content,
+        style=_trusted("".join(_own_file(f"{name}.css") for name in names)),
+        script=_trusted("".join(_own_file(f"{name}.js") for name in names)),
+        library=_trusted(vl_convert.javascript_bundle()),  # type: ignore[call-arg]
+        data=_trusted(_json(_data(content))),
+    )
+
+
+def _own_file(name: str) -> str:
+    return (resources.files("covary.report") / name).read_text(encoding="utf-8")
+
+
+def _data(content: ReportContent) -> dict[str, Any]:
+    """Return what the scripts of the page need."""
+    data: dict[str, Any] = {"figures": content.figures, "points": content.points}
+    if content.overview:
+        data["overview"] = {"columns": content.overview.columns, "links": content.overview.links}
+    return data
 
 
 def _json(data: Any) -> str:

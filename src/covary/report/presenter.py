@@ -1,20 +1,21 @@
-"""`SearchPresenter`: draws the figures of a search result and writes its report."""
+"""`SearchPresenter` and `OverviewPresenter`: draw the figures of results and write reports."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from covary.array_types import OnStage
-from covary.plots.accessors import SearchPlots, SetPlots
+from covary.plots.accessors import OverviewPlots, SearchPlots, SetPlots
 from covary.plots.figure_source import FigureSource
-from covary.report.content import gather_content
+from covary.report.content import gather_content, gather_overview_content
 from covary.report.page import check_page, render_page, write_page
-from covary.results import SearchResult
+from covary.results import Overview, SearchResult
 from covary.searching.record import SearchRecord
 
 DEFAULT_TITLE = "Dependent columns"
+OVERVIEW_TITLE = "Overview of the table"
 
 
 class SearchPresenter:
@@ -23,10 +24,17 @@ class SearchPresenter:
     Parameters
     ----------
     record : the search, with its table
+    overview : computes the overview of the same table, for the beginning of the report; it gets
+        the function that is called with the progress
     """
 
-    def __init__(self, record: SearchRecord) -> None:
+    def __init__(
+        self,
+        record: SearchRecord,
+        overview: Callable[[OnStage | None], Overview] | None = None,
+    ) -> None:
         self._source = FigureSource(record)
+        self._overview = overview
 
     def plots(self) -> SearchPlots:
         """Return the figures of the whole search."""
@@ -50,6 +58,44 @@ class SearchPresenter:
             result,
             self._source,
             title or DEFAULT_TITLE,
+            with_rows=rows,
+            on_progress=on_progress,
+            overview=None if self._overview is None else self._overview(on_progress),
+        )
+        write_page(render_page(content), path)
+
+
+class OverviewPresenter:
+    """Draws the map of an overview and writes its report; a `results.OverviewPresenter`.
+
+    Parameters
+    ----------
+    record : the table; its sets are the columns of the links, in the order of ``overview.links``
+    overview : the overview
+    """
+
+    def __init__(self, record: SearchRecord, overview: Overview) -> None:
+        self._source = FigureSource(record)
+        self._overview = overview
+
+    def plots(self) -> OverviewPlots:
+        """Return the figures of the overview."""
+        return OverviewPlots(self._overview)
+
+    def write_report(
+        self,
+        overview: Overview,
+        path: str | os.PathLike[str],
+        title: str | None,
+        rows: bool,
+        on_progress: OnStage | None,
+    ) -> None:
+        """Write the report; the parameters are those of `Overview.report`."""
+        check_page(path)
+        content = gather_overview_content(
+            overview,
+            self._source,
+            title or OVERVIEW_TITLE,
             with_rows=rows,
             on_progress=on_progress,
         )

@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from covary.formatting import counted, printable
-from covary.plots.figures.style import shown_label
+from covary.plots.figures.style import joined_labels, shown_label
 from covary.plots.levels import shortened
-from covary.report.findings import joined_labels
-from covary.results import SearchResult, TestSummary
+from covary.results import Overview, SearchResult, TestSummary
 from covary.searching.options import TEST_OPTIONS, SearchOptions
 from covary.searching.record import SearchRecord
 from covary.version import __version__
@@ -35,6 +34,27 @@ def list_settings(
         *_test_settings(result.tests),
         *_times(record),
     )
+
+
+def list_overview_settings(
+    overview: Overview, record: SearchRecord, *, with_rows: bool = True
+) -> tuple[Setting, ...]:
+    """Return everything that is needed to repeat an overview, as names and values.
+
+    Parameters
+    ----------
+    overview, record : the overview, and the table with the measure
+    with_rows : whether the settings may contain cells of the table
+    """
+    parameters = _assignments(overview.parameters)
+    settings = [
+        ("Table", f"{counted(overview.rows, 'row')}, {len(record.labels):,} columns used"),
+        ("Measure", overview.measure),
+        *_column_settings(record, with_rows),
+    ]
+    if parameters:
+        settings.append(("Options", shortened(printable(parameters), 2 * MAX_CHARACTERS)))
+    return (*settings, *_times(record))
 
 
 def _search_settings(result: SearchResult, record: SearchRecord, with_rows: bool) -> list[Setting]:

@@ -65,6 +65,12 @@ def shown_label(name: object) -> str:
     return isolated(label)
 
 
+def joined_labels(names: Sequence[Any]) -> str:
+    """Return labels of columns as text: "a", "a and b", or "a, b and c"."""
+    *others, last = (shown_label(name) for name in names)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def isolated(text: str) -> str:
     """Return a text so that right-to-left letters in it do not reorder the texts around it."""
     is_right_to_left = any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
