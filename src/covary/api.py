@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from covary.keywords import check_keywords, declared, measure_of
 from covary.measures import Measure, find_measure
 from covary.options import accepts
 from covary.registry import DEFAULT_MEASURE
-from covary.report.presenter import SearchPresenter
+from covary.report.presenter import OverviewPresenter, SearchPresenter
 from covary.results import Explanation, Overview, SearchResult, TestResult
 from covary.searching.options import SearchOptions
 from covary.searching.pairs import pair_scores
@@ -420,5 +421,7 @@ def overview(
 
 
 def overview_result(found: OverviewRun, data: Any = None) -> Overview:
-    """Return the result of an overview that ended or was interrupted."""
-    return found.result(found.record(data))
+    """Return the result of an overview that ended or was interrupted, with its report."""
+    record = found.record(data)
+    plain = found.result(record)
+    return dataclasses.replace(plain, _presenter=OverviewPresenter(record, plain))

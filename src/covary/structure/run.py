@@ -24,7 +24,6 @@ from covary.results.overview import (
     Link,
     MissingTogether,
     Overview,
-    OverviewPresenter,
     named_after,
 )
 from covary.runs import OVERVIEW, RunDescription, RunFile
@@ -311,8 +310,8 @@ class OverviewRun:
                 found.append((group, members, total))
         return sorted(found, key=lambda each: (-each[2], each[0]))
 
-    def result(self, record: SearchRecord, presenter: OverviewPresenter | None = None) -> Overview:
-        """Return the result; ``presenter`` draws its figures and writes its report."""
+    def result(self, record: SearchRecord) -> Overview:
+        """Return the result in the user's terms."""
         prepared, labels = self.plan.prepared, record.labels
         groups = []
         linked: set[int] = set()
@@ -340,7 +339,6 @@ class OverviewRun:
             parameters=self.plan.parameters(),
             complete=self.complete,
             _frame_library=record.frame_library,
-            _presenter=presenter,
         )
 
     def _link(self, link: Draft, labels: Sequence[Any]) -> Link:
