@@ -10,15 +10,10 @@ import numpy as np
 from covary.array_types import Booleans, Columns, Floats, OnProgress
 from covary.engines import RunTasks
 from covary.measures import Measure
-from covary.measures.shared.gamma_tail import SMALLEST_PVALUE, tail_probability
 from covary.prepare import Prepared
 from covary.significance.nulls import Arrangements
 from covary.significance.stopping import MIN_PERMUTATIONS, Stopping
 from covary.tolerance import at_least
-
-# A set is decided if no permutation exceeds its evidence and a fitted tail gives a p-value at most
-# this share of the smallest one that all permutations could give.
-CLEARLY_BELOW = 0.001
 
 # Stores the numbers of permutations, the sets, and their evidence.
 StoreEvidence = Callable[[list[int], tuple[int, ...], Floats], None]
@@ -109,8 +104,6 @@ class NullDistribution:
         self.values = np.empty((0, observed.size)) if stored is None else stored
         # The number of permutations after which each set is decided; None if it is not.
         self.stopped_at: list[int | None] = [None if maximum > 0 else 0] * observed.size
-        # The sets that stopped because their p-value is the smallest possible one.
-        self._clear: set[int] = set()
         self.n_permutations = 0  # computed for all undecided sets
         self.n_values = 0  # of all sets and permutations, for progress
 
@@ -171,19 +164,7 @@ class NullDistribution:
         """Return the number of permutations after which a set is decided, or None."""
         if self.stopping is None:
             return self.n_permutations if self.n_permutations == self.maximum else None
-        stop = self.stopping.stops(np.cumsum(self._exceeding(at, self.n_permutations)))
-        if stop is None and self._is_clear(at):
-            self._clear.add(at)
-            return self.n_permutations
-        return stop
-
-    def _is_clear(self, at: int) -> bool:
-        """Return whether all permutations would certainly give the smallest p-value."""
-        n, smallest = self.n_permutations, 1.0 / (1 + self.maximum)
-        if self._exceeding(at, n).any():
-            return False
-        fitted = tail_probability(float(self.observed[at]), self.values[:n, at])
-        return fitted <= max(CLEARLY_BELOW * smallest, SMALLEST_PVALUE)
+        return self.stopping.stops(np.cumsum(self._exceeding(at, self.n_permutations)))
 
     def _exceeding(self, at: int, end: int) -> Booleans:
         return at_least(self.values[:end, at], self.observed[at])
@@ -198,8 +179,6 @@ class NullDistribution:
         null = self.values[:used, at].copy()
         if self.stopping is None or end is None:
             pvalue = (1 + count) / (1 + used)
-        elif at in self._clear:
-            pvalue = 1.0 / (1 + self.maximum)
         else:
             pvalue = self.stopping.pvalue(end, count)
         return PermutationResult(pvalue, float(self.observed[at]), null)

@@ -22,7 +22,7 @@ import numpy as np
 
 from covary.array_types import Columns, Floats, Rows
 from covary.measures.shared.content_order import content_hashes
-from covary.measures.shared.gamma_tail import tail_probability
+from covary.tail_probability import tail_probability
 from covary.measures.uds_chance.conditional import ConditionalEvidence
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.places import by_content
