@@ -51,6 +51,7 @@ from covary.significance import increments as increment_tests
 from covary.significance.increments import IncrementTests
 from covary.significance.nulls import RandomPermutations, all_arrangements
 from covary.significance.stopping import Stopping
+from covary.tail_probability import tail_probability as tail_probability_of
 from covary.tolerance import at_least
 
 # Our own measures. They have their own kernels for permutations; baselines use the default.
@@ -733,7 +734,7 @@ def reference_numbers(test):
 
 def tail_probability(observed, null):
     """Return the p-value, as tested below."""
-    return increments._tail_probability(observed, np.array(null))
+    return tail_probability_of(observed, np.array(null))
 
 
 @pytest.mark.parametrize("kind", ["noise", "sum", "xor", "of one"])
@@ -851,7 +852,7 @@ def test_the_columns_that_the_others_explain_best_are_those_with_the_best_scores
 def test_the_tail_beyond_all_permutations_is_that_of_a_gamma_distribution(seed, observed):
     null = np.random.default_rng(seed).gamma(3.0, size=199)
     observed *= null.std()
-    found = increments._tail_probability(observed, null)
+    found = tail_probability_of(observed, null)
     count = sum(naive.at_least(value, observed) for value in null)
     if count:
         assert found == pytest.approx((1 + count) / 200, rel=1e-12)
@@ -863,8 +864,8 @@ def test_the_tail_beyond_all_permutations_is_that_of_a_gamma_distribution(seed, 
 
 
 def test_tail_probability_of_equal_permutations_depends_only_on_their_number():
-    assert increments._tail_probability(2.0, np.ones(199)) == 1 / 200
-    assert increments._tail_probability(1.0, np.ones(199)) == 1
+    assert tail_probability_of(2.0, np.ones(199)) == 1 / 200
+    assert tail_probability_of(1.0, np.ones(199)) == 1
 
 
 def increment(table, seed=0, target=None, measure="uds-chance", given_columns=()):
@@ -1326,8 +1327,14 @@ def test_a_measure_with_only_a_score_can_be_tested():
 # ---------------------------------------------------------------- tests of a search
 
 
-def recomputed(table, found, sets, *, measure, target, permutations, seed, options):
+def reported(found):
+    """Return all sets that a search tests: the best sets, and relations that come later."""
+    return [*found, *(each for each in found.relations if each not in found.subspaces)]
+
+
+def recomputed(table, found, *, measure, target, permutations, seed, options):
     """Return the p-values of sets from the same permutations, applied to the tables themselves."""
+    sets = [positions(each) for each in reported(found)]
     n_rows, n_columns = table.shape
     every = [c for c in range(n_columns) if c != target]
     moving = sorted({c for columns in sets for c in columns})[1:] if target is None else [target]
@@ -1354,10 +1361,10 @@ def recomputed(table, found, sets, *, measure, target, permutations, seed, optio
         shuffled = moved(table, random.moves(number))
         null_searches.append(scores_of_all(shuffled, measure=measure, target=target, **options))
     maxima = [max(scores) for scores in null_searches]
-    scores = [each.score for each in found]
+    scores = [each.score for each in reported(found)]
     needed = naive.tables_needed(scores[0], maxima, maximum)
     null_scores = [score for scores in null_searches[:needed] for score in scores]
-    nothing = [bool(each.adds_nothing) for each in found]
+    nothing = [bool(each.adds_nothing) for each in reported(found)]
     return SimpleNamespace(
         pvalues=[float(p) for p in pvalues],
         family=[float(p) for p in naive.family_pvalues(scores, maxima, maximum)],
@@ -1414,17 +1421,18 @@ def test_a_tested_search_is_the_naive_one(name, target, options, noise, table):
     assert [(each.columns, each.score) for each in found] == [
         (each.columns, each.score) for each in plain
     ]
-    sets = [positions(each) for each in found]
     expected = recomputed(
-        cells, found, sets,
+        cells, found,
         measure=measure, target=target, permutations=45, seed=3, options=options,
     )  # fmt: skip
-    assert [each.pvalue for each in found] == pytest.approx(expected.pvalues, rel=1e-11)
-    assert [each.family_pvalue for each in found] == pytest.approx(expected.family, rel=1e-11)
-    assert [each.qvalue for each in found] == pytest.approx(expected.qvalues, rel=1e-9)
+    tested = reported(found)
+    assert [each.pvalue for each in tested] == pytest.approx(expected.pvalues, rel=1e-11)
+    assert [each.family_pvalue for each in tested] == pytest.approx(expected.family, rel=1e-11)
+    assert [each.qvalue for each in tested] == pytest.approx(expected.qvalues, rel=1e-9)
     assert found.tests.searches == expected.searches
     n_columns = cells.shape[1]
-    for columns, each in zip(sets, found, strict=True):
+    for each in tested:
+        columns = positions(each)
         if len(columns) == 2:
             assert each.increment_pvalue is each.adds_nothing is None
             continue
