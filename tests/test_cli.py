@@ -228,8 +228,8 @@ def test_search_lists_the_best_sets(covary_command, table):
     line = out.splitlines()[4].split()
     found = covary.search(table)
     assert float(line[2]) == round(like_correlation(found[0].score), 2)
-    assert " 1 with noise" in out
-    assert "1 variant of these sets is not shown; --all lists every set." in out
+    assert " 2 with noise" in out
+    assert "2 variants of these sets are not shown; --all lists every set." in out
     assert err == "covary: note: left out: 'who' (a single level, 'someone' in all rows)\n"
 
 

@@ -33,7 +33,6 @@ from covary.api import search_result
 from covary.engines import Threads
 from covary.errors import ColumnError, ParameterError, RunError, TableError
 from covary.measures import Measure, all_measures, find_measure
-from covary.measures.shared import gamma_tail
 from covary.measures.shared.bins import EqualFrequencyBins
 from covary.measures.uds_chance import conditional, increments
 from covary.measures.uds_chance.grids import Grids
@@ -51,6 +50,7 @@ from covary.significance.increments import IncrementTests
 from covary.significance.null_evidence import NullEvidence, false_discovery_rates
 from covary.significance.nulls import RandomPermutations, all_arrangements, present_rows
 from covary.significance.stopping import Stopping
+from covary.tail_probability import tail_probability as tail_probability_of
 from covary.tolerance import at_least
 
 # Our own measures. They have their own kernels for permutations; baselines use the default.
@@ -688,7 +688,7 @@ def reference_numbers(test):
 
 def tail_probability(observed, null):
     """Return the p-value, as tested below."""
-    return gamma_tail.tail_probability(observed, np.array(null))
+    return tail_probability_of(observed, np.array(null))
 
 
 @pytest.mark.parametrize("kind", ["noise", "sum", "xor", "of one"])
@@ -806,7 +806,7 @@ def test_the_columns_that_the_others_explain_best_are_those_with_the_best_scores
 def test_the_tail_beyond_all_permutations_is_that_of_a_gamma_distribution(seed, observed):
     null = np.random.default_rng(seed).gamma(3.0, size=199)
     observed *= null.std()
-    found = gamma_tail.tail_probability(observed, null)
+    found = tail_probability_of(observed, null)
     count = sum(naive.at_least(value, observed) for value in null)
     if count:
         assert found == pytest.approx((1 + count) / 200, rel=1e-12)
@@ -818,8 +818,8 @@ def test_the_tail_beyond_all_permutations_is_that_of_a_gamma_distribution(seed, 
 
 
 def test_tail_probability_of_equal_permutations_depends_only_on_their_number():
-    assert gamma_tail.tail_probability(2.0, np.ones(199)) == 1 / 200
-    assert gamma_tail.tail_probability(1.0, np.ones(199)) == 1
+    assert tail_probability_of(2.0, np.ones(199)) == 1 / 200
+    assert tail_probability_of(1.0, np.ones(199)) == 1
 
 
 def increment(table, seed=0, target=None, measure="uds-chance", given_columns=()):
@@ -1281,8 +1281,14 @@ def test_a_measure_with_only_a_score_can_be_tested():
 # ---------------------------------------------------------------- tests of a search
 
 
-def recomputed(table, found, sets, *, measure, target, permutations, seed, options):
+def reported(found):
+    """Return all sets that a search tests: the best sets, and relations that come later."""
+    return [*found, *(each for each in found.relations if each not in found.subspaces)]
+
+
+def recomputed(table, found, *, measure, target, permutations, seed, options):
     """Return the p-values of sets from the same permutations, applied to the tables themselves."""
+    sets = [positions(each) for each in reported(found)]
     n_rows, n_columns = table.shape
     every = [c for c in range(n_columns) if c != target]
     moving = sorted({c for columns in sets for c in columns})[1:] if target is None else [target]
@@ -1316,7 +1322,7 @@ def recomputed(table, found, sets, *, measure, target, permutations, seed, optio
         * (largest - 1)
         for columns, value in zip(sets, observed.tolist(), strict=True)
     ]
-    nothing = [bool(each.adds_nothing) for each in found]
+    nothing = [bool(each.adds_nothing) for each in reported(found)]
     return SimpleNamespace(
         pvalues=[float(p) for p in pvalues],
         family=naive.family_pvalues(expected, pvalues),
@@ -1354,17 +1360,18 @@ def test_a_tested_search_is_the_naive_one(name, target, options, noise, table):
     assert [(each.columns, each.score) for each in found] == [
         (each.columns, each.score) for each in plain
     ]
-    sets = [positions(each) for each in found]
     expected = recomputed(
-        cells, found, sets,
+        cells, found,
         measure=measure, target=target, permutations=45, seed=3, options=options,
     )  # fmt: skip
-    assert [each.pvalue for each in found] == pytest.approx(expected.pvalues, rel=1e-11)
-    assert [each.family_pvalue for each in found] == pytest.approx(expected.family, rel=1e-11)
-    assert [each.qvalue for each in found] == pytest.approx(expected.qvalues, rel=1e-9)
+    tested = reported(found)
+    assert [each.pvalue for each in tested] == pytest.approx(expected.pvalues, rel=1e-11)
+    assert [each.family_pvalue for each in tested] == pytest.approx(expected.family, rel=1e-11)
+    assert [each.qvalue for each in tested] == pytest.approx(expected.qvalues, rel=1e-9)
     assert found.tests.compared == expected.compared
     n_columns = cells.shape[1]
-    for columns, each in zip(sets, found, strict=True):
+    for each in tested:
+        columns = positions(each)
         if len(columns) == 2:
             assert each.increment_pvalue is each.adds_nothing is None
             continue

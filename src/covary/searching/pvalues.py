@@ -102,7 +102,7 @@ class SearchPvalues:
             observed = test.observed(session.run, of_stage("evidence of sets", on_progress))
             if not observed.any():
                 self._warn_if_untestable()
-            self.null = NullDistribution(observed, maximum, stopping, stored)
+            self.null = NullDistribution(observed, maximum, stopping, stored, skips_far=True)
             self.null.grow(session.run, store, of_stage("permutations", on_progress))
 
     def _warn_if_untestable(self) -> None:

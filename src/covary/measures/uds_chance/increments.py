@@ -22,12 +22,12 @@ import numpy as np
 
 from covary.array_types import Columns, Floats, Rows
 from covary.measures.shared.content_order import content_hashes
-from covary.tail_probability import tail_probability
 from covary.measures.uds_chance.conditional import ConditionalEvidence
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.places import by_content
 from covary.prepare import Prepared, keep_missing
 from covary.seeds import Purpose, random_stream
+from covary.tail_probability import tail_probability
 
 # The number of permutations; more if the p-value may be small, and still more if it is, unless it
 # is so small that an error by a factor of ten does not matter.
