@@ -8,7 +8,7 @@ import pytest
 import covary
 from covary.significance import permutation
 from covary.significance.permutation import FAR_PERMUTATIONS, NullDistribution
-from covary.significance.stopping import LEVEL, Stopping
+from covary.significance.stopping import LEVEL, MIN_PERMUTATIONS, Stopping
 
 MAXIMUM = 999
 
@@ -60,13 +60,14 @@ def test_pvalues_under_the_null_hypothesis_are_uniform(kind):
 def test_strong_sets_have_the_pvalue_of_all_permutations_after_few_of_them():
     rng = np.random.default_rng(0)
     values = rng.gamma(2.0, size=(MAXIMUM, 300))
-    observed = rng.uniform(30, 90, 300)
+    observed = np.where(np.arange(300) < 100, 25.0, rng.uniform(60, 90, 300))
     null, full = (permuted(observed, values, skips_far=skips) for skips in (True, False))
     results = [null.result(at) for at in range(300)]
     assert [each.pvalue for each in results] == [full.result(at).pvalue for at in range(300)]
     assert {each.pvalue for each in results} == {1 / (1 + MAXIMUM)}
-    assert {each.null.size for each in results} == {FAR_PERMUTATIONS}
-    assert null.n_values == 300 * FAR_PERMUTATIONS
+    assert {each.null.size for each in results[:100]} == {FAR_PERMUTATIONS}
+    assert {each.null.size for each in results[100:]} == {MIN_PERMUTATIONS}
+    assert null.n_values == 100 * FAR_PERMUTATIONS + 200 * MIN_PERMUTATIONS
 
 
 def test_a_set_that_is_not_far_uses_all_permutations():
@@ -89,13 +90,16 @@ def test_equal_permutations_never_stop():
 def test_progress_announces_the_work_that_is_done():
     rng = np.random.default_rng(1)
     values = rng.gamma(2.0, size=(MAXIMUM, 100))
-    observed = np.where(np.arange(100) < 90, 60.0, 2.0)  # strong sets, and some without evidence
+    # Strong sets, some with weaker evidence, and some without.
+    observed = np.repeat([60.0, 25.0, 2.0], [70, 20, 10])
     reports = []
     null = permuted(observed, values, skips_far=True, on_progress=lambda *r: reports.append(r))
     assert reports[-1][0] == null.n_values == reports[-1][1]
-    totals = [total for _, total in reports]
-    assert max(totals) <= 1.2 * null.n_values
-    assert min(totals) >= null.n_values / 1.2
+    # The first estimate knows nothing of the sets. All later ones do.
+    totals = [total for done, total in reports if done > 100 * MIN_PERMUTATIONS]
+    assert max(totals) <= 1.5 * null.n_values
+    assert min(totals) >= null.n_values / 1.5
+    assert null.n_values < 100 * MAXIMUM / 10
 
 
 @pytest.mark.parametrize("target", [None, "x0"])
@@ -106,6 +110,7 @@ def test_a_search_gives_the_pvalues_of_all_permutations(target, monkeypatch):
     options = {"permutations": 299, "max_size": 3, "target": target}
     few = covary.search(cells, **options)
     monkeypatch.setattr(permutation, "FAR_FRACTION", 0.0)
+    monkeypatch.setattr(permutation, "VERY_FAR_DEVIATIONS", np.inf)
     every = covary.search(cells, **options)
     assert [each.pvalue for each in few] == [each.pvalue for each in every]
     assert few[0].pvalue == 1 / 300

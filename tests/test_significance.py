@@ -9,7 +9,6 @@ import math
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
-from fractions import Fraction
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -406,10 +405,10 @@ def test_a_null_distribution_is_the_naive_one(seed, maximum, sequential, share_s
     assert saved == {(number, at): values[number, at] for number, at in computed}
     if before is not None:
         assert all(np.isnan(before[number]).any() for number, _ in computed)
-    # If a set stops within a block, the total decreases with the number of values.
-    shares = [Fraction(*event) for event in events]
-    assert shares == sorted(shares)
-    assert all(share <= 1 for share in shares)
+    # The total is an estimate, because it is unknown when sets stop.
+    done = [event[0] for event in events]
+    assert done == sorted(done)
+    assert all(event[0] <= event[1] for event in events)
     if stored is None:
         assert events[-1][0] >= sum(len(null.result(at).null) for at in range(n_sets))
 
@@ -1589,8 +1588,8 @@ def test_progress_of_tests_is_reported_by_stage(table):
         "shuffled tables",
     ]
     for stage in list(events)[2:]:
-        shares = [Fraction(*event) for event in events[stage]]
-        assert shares == sorted(shares)
+        done = [event[0] for event in events[stage]]
+        assert done == sorted(done)
         assert all(0 < event[0] <= event[1] for event in events[stage])
     assert events["sets against their subsets"][-1] == (10, 10)
 

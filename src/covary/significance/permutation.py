@@ -23,6 +23,9 @@ FAR_PERMUTATIONS = 4 * MIN_PERMUTATIONS
 # p-value. A tail that is fitted to so few permutations may be wrong by a factor of ten.
 FAR_TAIL = 2e-6
 FAR_FRACTION = 0.1
+# If it is this many standard deviations above the mean, the first permutations are sufficient: the
+# probability is below 1/901 for every distribution (Cantelli), and much smaller for usual ones.
+VERY_FAR_DEVIATIONS = 30.0
 
 # Stores the numbers of permutations, the sets, and their evidence.
 StoreEvidence = Callable[[list[int], tuple[int, ...], Floats], None]
@@ -97,8 +100,8 @@ class NullDistribution:
     observed : the evidence of each set
     maximum : the maximum number of permutations
     stopping : the rule to stop early; None to use all permutations
-    skips_far : whether a set stops after `FAR_PERMUTATIONS` if its evidence is so far above all
-        of them that the smallest possible p-value is certain
+    skips_far : whether a set stops if its evidence is so far above that of the first permutations
+        that the smallest possible p-value is certain
     stored : the evidence that was computed before, one line per permutation, NaN where missing
     """
 
@@ -181,16 +184,26 @@ class NullDistribution:
         """Return the number of permutations after which a set is decided, or None."""
         if self.stopping is None:
             return self.n_permutations if self.n_permutations == self.maximum else None
-        if FAR_PERMUTATIONS <= self.n_permutations < 2 * FAR_PERMUTATIONS < self.maximum:
-            self._is_far[at] = self.skips_far and self._seems_far(at, FAR_PERMUTATIONS)
-            if self._is_far[at]:
-                return FAR_PERMUTATIONS
+        if self.skips_far and self.n_permutations < self.maximum:
+            for n, is_far in (
+                (MIN_PERMUTATIONS, self._seems_very_far),
+                (FAR_PERMUTATIONS, self._seems_far),
+            ):
+                if n == self.n_permutations and is_far(at, n):
+                    self._is_far[at] = True
+                    return n
         return self.stopping.stops(np.cumsum(self._exceeding(at, self.n_permutations)))
 
     def _seems_far(self, at: int, n: int) -> bool:
         """Return whether the evidence of a set is far above that of the first n permutations."""
         limit = min(FAR_TAIL, FAR_FRACTION / (1 + self.maximum))
         return tail_probability(float(self.observed[at]), self.values[:n, at]) < limit
+
+    def _seems_very_far(self, at: int, n: int) -> bool:
+        """Return whether so few permutations are sufficient."""
+        null = self.values[:n, at]
+        spread = float(null.std())
+        return spread > 0.0 and self.observed[at] > null.mean() + VERY_FAR_DEVIATIONS * spread
 
     def _likely_end(self, at: int) -> int:
         """Return the number of permutations that a set is likely to need."""
@@ -214,8 +227,6 @@ class NullDistribution:
         used = self.n_permutations if end is None else end
         if used == 0 and self.maximum > 0:
             return None
-        if self._is_far[at]:
-            used = FAR_PERMUTATIONS
         count = int(self._exceeding(at, used).sum())
         null = self.values[:used, at].copy()
         if self._is_far[at]:
