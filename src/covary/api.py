@@ -414,7 +414,7 @@ def overview(
     >>> a, b, noise = rng.normal(size=(3, 500))
     >>> found = covary.overview(np.column_stack([a, b, a * b, noise]))
     >>> print(found.links[0])
-    0.87  x2 is explained by x0 and x1 (alone 0.07, 0.06)
+    0.89  x2 is explained by x1 and x0 (alone 0.12, 0.10)
     >>> found.alone
     ('x3',)
 

@@ -30,6 +30,7 @@ from covary.runs.schema import (
     add_later_tables,
     check_format,
     create_tables,
+    lacks_later_tables,
     read_schema,
 )
 from covary.runs.sqlite_errors import sqlite_errors_translated
@@ -127,8 +128,9 @@ class RunFile:
         check_format(self.path, self.connection)
         if difference := self.difference(description):
             raise errors.run_differs(self.path, difference)
-        with self._transaction():
-            add_later_tables(self.connection)
+        if lacks_later_tables(self.connection):
+            with self._transaction():
+                add_later_tables(self.connection)
         use_write_ahead_log(self.connection)
 
     def _describe(self, description: RunDescription) -> None:

@@ -59,6 +59,11 @@ def create_tables(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def lacks_later_tables(connection: sqlite3.Connection) -> bool:
+    """Return whether a file is older than some of the tables."""
+    return not set(LATER_TABLES) <= set(read_schema(connection))
+
+
 def add_later_tables(connection: sqlite3.Connection) -> None:
     """Create the tables that an older file does not have."""
     found = read_schema(connection)
