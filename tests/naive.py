@@ -248,11 +248,12 @@ def explained(target, others, beta=20, regularize=True):
     return 1 - conditional / h
 
 
-def beam_search(columns, score, beam, max_size, all_parents=True, fixed=(), every=0):
+def beam_search(columns, score, beam, max_size, all_parents=True, fixed=(), every=0, place=int):
     """Return the score of each set that a beam search scores. Sets are sorted tuples.
 
-    Each set contains the ``fixed`` columns. Among sets of equal score, the first ones are kept.
-    Sizes with at most ``every`` sets are scored completely.
+    Each set contains the ``fixed`` columns. Among sets of equal score, the first ones are kept, in
+    the order of the places of their columns. Sizes with at most ``every`` sets are scored
+    completely.
     """
     scored = {}
     size = 2
@@ -260,7 +261,9 @@ def beam_search(columns, score, beam, max_size, all_parents=True, fixed=(), ever
     while size <= max_size:
         scores = {columns: score(columns) for columns in sorted(level)}
         scored.update(scores)
-        kept = sorted(scores, key=lambda columns: (-scores[columns], columns))[:beam]
+        kept = sorted(scores, key=lambda columns: (-scores[columns], sorted(map(place, columns))))[
+            :beam
+        ]
         level = set()
         for candidate in {tuple(sorted({*a, c})) for a in kept for c in columns if c not in a}:
             parents = [tuple(x for x in candidate if x != c) for c in candidate if c not in fixed]
@@ -274,9 +277,11 @@ def beam_search(columns, score, beam, max_size, all_parents=True, fixed=(), ever
     return scored
 
 
-def ranked(scored):
-    """Return the sets by descending score, then ascending size, then columns."""
-    return sorted(scored.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
+def ranked(scored, place=lambda column: column):
+    """Return the sets by descending score, then ascending size, then places of columns."""
+    return sorted(
+        scored.items(), key=lambda item: (-item[1], len(item[0]), sorted(map(place, item[0])))
+    )
 
 
 def without_subsets(scored):

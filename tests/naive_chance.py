@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, permutations
@@ -40,12 +41,45 @@ def is_missing(x):
     return x != x
 
 
+# The option `missing`, as a list of one item that `missing_cells` replaces.
+option = ["values"]
+
+
+@contextmanager
+def missing_cells(value):
+    """Use another value of the option `missing` within a block."""
+    before, option[0] = option[0], value
+    try:
+        yield
+    finally:
+        option[0] = before
+
+
+def counted_rows(condition):
+    """Return the rows that count for a condition: those in which no column of it is missing."""
+    rows = range(len(condition[0]))
+    if option[0] == "level":
+        return list(rows)
+    return [row for row in rows if not any(is_missing(column[row]) for column in condition)]
+
+
+def as_if_missing(target, condition):
+    """Return a target that is missing in the rows that do not count for a condition."""
+    rows = set(counted_rows(condition))
+    return like(target, (x if row in rows else math.nan for row, x in enumerate(target)))
+
+
+def like(column, values):
+    """Return values as a column of the same kind."""
+    return Nominal(values) if isinstance(column, Nominal) else list(values)
+
+
 def memoize(function):
     """Return a function that caches results by the text of the arguments, because NaN != NaN."""
     results = {}
 
     def memoized(*arguments):
-        key = repr(arguments)
+        key = repr((option, arguments))
         if key not in results:
             if len(results) > 10_000:
                 results.clear()
@@ -266,7 +300,10 @@ def variance_beyond_line(m, m_l, size):
 
 
 def sizes(n_rows, columns):
-    """Return the number of bins per column of each grid, in the order of the search."""
+    """Return the number of bins per column of each grid, in the order of the search.
+
+    There are fewer if only some rows count.
+    """
     usable = []
     for family in FAMILIES if columns == 1 else FAMILIES[:1]:
         for i, size in enumerate(family):
@@ -454,9 +491,9 @@ def balanced_levels(columns, order):
     """Return the cells of each level, coarsest first."""
     nominal = [columns[c] for c in order if is_nominal(columns[c])]
     ordered = [places(columns[c]) for c in order if not is_nominal(columns[c])]
-    n = len(columns[0])
-    limits = [4 * 2**i for i in range(MOST_LEVELS) if 4 * 2**i <= n]
-    return [split_until(list(range(n)), nominal, ordered, limit) for limit in reversed(limits)]
+    rows = counted_rows(columns)
+    limits = [4 * 2**i for i in range(MOST_LEVELS) if 4 * 2**i <= len(rows)]
+    return [split_until(rows, nominal, ordered, limit) for limit in reversed(limits)]
 
 
 def present_rows(parts, target):
@@ -533,7 +570,11 @@ def best_gain(target, partitions):
 @memoize
 def best_grid(target, condition):
     """Return the gain of the best grid, or None if there is no grid."""
-    some = sizes(len(target), len(condition))
+    n_counted = len(target)
+    if len(counted_rows(condition)) < len(target):
+        target = as_if_missing(target, condition)
+        n_counted = sum(not is_missing(x) for x in target)
+    some = sizes(n_counted, len(condition))
     return best_gain(
         target, (cells(target, [bins(column, n) for column in condition]) for n in some)
     )
@@ -542,6 +583,7 @@ def best_grid(target, condition):
 @memoize
 def best_cells(target, condition):
     """Return the gain of the best level of balanced cells."""
+    target = as_if_missing(target, condition)
     levels = [
         present_rows(parts, target)
         for order in preferred_orders(condition)
@@ -553,7 +595,11 @@ def best_cells(target, condition):
 @memoize
 def added_deviations(target, condition, candidate):
     """Return what a column adds within the cells of a condition, in standard deviations."""
+    target = as_if_missing(target, [*condition, candidate])
+    kept = counted_rows([*condition, candidate])
     ranked = rank_target(target)
+    if ranked.entropy == 0:
+        return 0.0
     shape = null_shape(ranked)
     along = candidate if is_nominal(candidate) else places(candidate)
     most = 0.0
@@ -561,7 +607,8 @@ def added_deviations(target, condition, candidate):
         levels = balanced_levels(condition, order)
         if not levels:
             return 0.0
-        whole = levels[max(len(levels) - 4, 0)]
+        whole = [[r for r in rows if r in kept] for rows in levels[max(len(levels) - 4, 0)]]
+        whole = [rows for rows in whole if rows]
         once = [p for rows in whole for p in split_once(rows, along)]
         twice = [p for rows in once for p in split_once(rows, along)]
         raw = [
@@ -631,7 +678,8 @@ class Level(NamedTuple):
 def as_strength(columns, target, condition, found, z):
     if found is None:
         return NOTHING
-    shape = null_shape(rank_target(columns[target]))
+    counted = as_if_missing(columns[target], [columns[c] for c in condition])
+    shape = null_shape(rank_target(counted))
     bound = max(lower_bound(shape, found, z), 0.0)
     return Strength(bound, garrote(shape, found, z), tuple(condition))
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import norm
 
 import naive_chance
-from naive_chance import is_missing, is_nominal, level_counts
+from naive_chance import as_if_missing, is_missing, is_nominal, level_counts
 
 COARSE, MEDIUM, FINE = (2, 3, 4), (4, 6, 8, 12, 16), (24, 32, 48, 64, 96, 128, 192)
 # Each view: numbers of bins, whether the target is folded, weight of either direction, weight of
@@ -209,11 +209,41 @@ def neighbour_gain(ranks, condition, least):
         return NOT_AVAILABLE
     gain = math.fsum(w * similarity(*pair) for pair, w in both.items())
     gain /= math.sqrt(variance * sum(w**2 for w in both.values()))
+    return Standard(gain, skewness_of_windows(weights, found, third_cumulants(ranks)))
+
+
+def third_cumulants(ranks):
+    """Return E g(a,b) g(b,c) g(c,a) and E g^3 of similarities g with E g^2 = 1.
+
+    Rows are drawn with replacement. Ranks of which at most two are equal are continuous.
+    """
+    present = [r for r in ranks if r == r]
+    if not is_nominal(ranks) and max(Counter(present).values()) <= 2:
+        return (1 / 945) / (1 / 90) ** 1.5, (1 / 1890) / (1 / 90) ** 1.5
+    values = np.array(present)
+    difference = np.abs(values[:, None] - values)
+    if is_nominal(ranks):
+        difference = (values[:, None] != values).astype(float)
+    means = difference.mean(axis=0)
+    g = means[:, None] + means - means.mean() - difference
+    g /= math.sqrt((g**2).mean())
+    return np.trace(g @ g @ g) / len(g) ** 3, (g**3).mean()
+
+
+def skewness_of_windows(weights, found, cumulants):
+    """Return the skewness of the gain of windows.
+
+    Without ties, it is that of separate cells of average size. Ties change the third cumulant of a
+    pair of rows, which counts by the cube of its weight.
+    """
+    of_triples, of_pairs = cumulants
     size = 1 + 2 * sum(weights.values()) / sum(map(len, found))
     covered = len({row for pair in weights for row in pair})
-    # The third cumulant of cells of this size, over the second to the power 1.5.
-    second, third = size * (size - 1) / 180, size * (size - 1) * (4 * size - 7) / 3780
-    return Standard(gain, third / second**1.5 / math.sqrt(covered / size))
+    second = size * (size - 1) / 2
+    third = second * of_triples / 2 + size * (size - 1) * (size - 2) * of_triples
+    of_cells = third / second**1.5 / math.sqrt(covered / size)
+    cubes = sum(w**3 for w in weights.values()) / sum(w**2 for w in weights.values()) ** 1.5
+    return of_cells + (of_pairs - of_triples / 2) * cubes
 
 
 # ---------------------------------------------------------------- correlations
@@ -227,13 +257,41 @@ def centred(column):
 
 
 def correlation(one, other):
-    """Return the correlation of two columns times sqrt(rows - 1)."""
+    """Return the correlation of two columns times sqrt(rows - 1), corrected for its skewness.
+
+    In the longer tail, it is replaced by a normal deviation that is as unlikely.
+    """
+    z, skewness = correlation_and_skewness(one, other)
+    if abs(skewness) <= 1e-3 or z * skewness <= 0:
+        return z
+    deviation = deviation_of(Standard(abs(z), abs(skewness)))
+    return math.copysign(max(min(abs(z), deviation), 0.0), z)
+
+
+def correlation_and_skewness(one, other):
+    """Return the correlation of two columns times sqrt(rows - 1), and its skewness.
+
+    Both are those of all permutations of one column. Ranks without ties are symmetric, and almost
+    if they are folded.
+    """
     x, y = centred(one), centred(other)
+    n = len(x)
     product_of_squares = math.fsum(a * a for a in x) * math.fsum(b * b for b in y)
     if product_of_squares < 1e-9:
-        return 0.0
+        return 0.0, 0.0
     total = math.fsum(a * b for a, b in zip(x, y, strict=True))
-    return total * math.sqrt((len(x) - 1) / product_of_squares)
+    variance = product_of_squares / (n - 1)
+    third = n / ((n - 1) * max(n - 2, 1))
+    for ranks, distances in ((one, x), (other, y)):
+        third *= 0.0 if without_ties(ranks) else math.fsum(a**3 for a in distances)
+    return total / math.sqrt(variance), third / variance**1.5
+
+
+def without_ties(ranks):
+    """Return whether ranks have no ties, apart from those that folding makes."""
+    present = sorted(r for r in ranks if r == r)
+    n = len(present)
+    return len(set(present)) == n or present == sorted(abs(i - (n - 1) / 2) for i in range(n))
 
 
 # ---------------------------------------------------------------- associations of levels
@@ -320,7 +378,14 @@ def pearson(one, other):
     product_of_squares = n * (n + 1) * s2 - (n - 1) * (t**2 + 2 * t2)
     product_of_squares *= n * (n + 1) * v2 - (n - 1) * (u**2 + 2 * u2)
     variance += product_of_squares / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
-    return standardised(statistic, n * t * u / (n - 1), n**2 * variance)
+    freedom, variance = n * t * u / (n - 1), n**2 * variance
+    found = standardised(statistic, freedom, variance)
+    if found == NOT_AVAILABLE:
+        return found
+    # The third cumulant of Poisson counts: the sum over cells of 8 + 22 / e + 1 / e^2.
+    third = 8 * freedom + 22 * (variance - 2 * freedom)
+    third += math.fsum(e**-2 for e in expected.values())
+    return Standard(found.gain, max(found.skewness, third / variance**1.5))
 
 
 def matrix_of_levels(column):
@@ -381,13 +446,29 @@ def association(one, other):
 # ---------------------------------------------------------------- evidence
 
 
-def inverse_probability(standard):
-    """Return 1 / P(at least this gain) for a Gamma variable, by Wilson and Hilferty."""
-    if standard.gain == -math.inf:
-        return 1.0
+def deviation_of(standard):
+    """Return the normal deviation that is as unlikely as at least this gain.
+
+    A Gamma variable with this skewness, by Wilson and Hilferty. If it is larger than 3, at least
+    the probability of a Poisson variable with this skewness.
+    """
     skewness = max(standard.skewness, 1e-3)
     root = max(1 + skewness * standard.gain / 2, 0) ** (1 / 3)
-    return math.exp(-norm.logsf(6 / skewness * (root - 1 + skewness**2 / 36)))
+    deviation = 6 / skewness * (root - 1 + skewness**2 / 36)
+    if skewness <= 3:
+        return deviation
+    expected = skewness**-2
+    k = expected + standard.gain / skewness
+    if k <= 0:
+        return -math.inf
+    return min(deviation, 3 * math.sqrt(k) * (1 - 1 / (9 * k) - (expected / k) ** (1 / 3)))
+
+
+def inverse_probability(standard):
+    """Return 1 / P(at least this gain)."""
+    if standard.gain == -math.inf:
+        return 1.0
+    return math.exp(-norm.logsf(deviation_of(standard)))
 
 
 def weighted_directions(there, back, one_way, both_ways, spread):
@@ -409,11 +490,20 @@ def weighted_directions(there, back, one_way, both_ways, spread):
 def pair_evidence(one, other):
     """Return the mean of 1 / probability over all views of a pair."""
     terms = []
-    for gain_of, views in ((grid_gain_of_one, GRIDS_OF_PAIRS), (neighbour_gain, NEIGHBOURS)):
-        for sizes, fold, *weights in views:
-            there = gain_of(as_target(one, fold), other, sizes)
-            back = gain_of(as_target(other, fold), one, sizes)
-            terms.append(weighted_directions(there, back, *weights))
+    for sizes, fold, *weights in GRIDS_OF_PAIRS:
+        there = grid_gain(as_target(as_if_missing(one, [other]), fold), [other], sizes)
+        back = grid_gain(as_target(as_if_missing(other, [one]), fold), [one], sizes)
+        terms.append(weighted_directions(there, back, *weights))
+    rows = naive_chance.counted_rows([one, other])
+    one, other = (
+        naive_chance.like(column, (column[row] for row in rows)) for column in (one, other)
+    )
+    if len(rows) < 3:
+        return math.fsum(terms) + 1 - weight_of_grids()
+    for sizes, fold, *weights in NEIGHBOURS:
+        there = neighbour_gain(as_target(one, fold), other, sizes)
+        back = neighbour_gain(as_target(other, fold), one, sizes)
+        terms.append(weighted_directions(there, back, *weights))
     all_weights = 1 + (EMPHASIS - 1) * (CORRELATIONS[0] + CORRELATIONS[2])
     if is_nominal(one) or is_nominal(other):
         return (math.fsum(terms) + association(one, other)) / all_weights
@@ -426,12 +516,13 @@ def pair_evidence(one, other):
     return math.fsum(terms) / (all_weights if two_valued else 1)
 
 
-def grid_gain_of_one(target, condition, bins_of):
-    return grid_gain(target, [condition], bins_of)
+def weight_of_grids():
+    return math.fsum(2 * one_way + both_ways for _, _, one_way, both_ways, _ in GRIDS_OF_PAIRS)
 
 
 def triple_evidence(target, given):
     """Return the mean of 1 / probability over all views of a target and two conditions."""
+    target = as_if_missing(target, given)
     return math.fsum(
         weight * inverse_probability(grid_gain(target, given, sizes))
         for sizes, weight in GRIDS_OF_TRIPLES
@@ -440,6 +531,7 @@ def triple_evidence(target, given):
 
 def joint_evidence(target, given):
     """Return the mean of 1 / probability over the levels of balanced cells of some columns."""
+    target = as_if_missing(target, given)
     if naive_chance.rank_target(target).entropy == 0:
         return 1.0
     by_order = []

@@ -38,10 +38,17 @@ def pvalues_so_far(observed, null):
 # ---------------------------------------------------------------- all arrangements
 
 
-def arrangements(column):
-    """Return all distinct permutations of a column, as tuples. A missing cell is None."""
+def arrangements(column, missing_stay=False):
+    """Return all distinct permutations of a column, as tuples. A missing cell is None.
+
+    Missing cells move as well, unless they stay in their rows.
+    """
     cells = [None if x != x else x for x in column]
-    return set(permutations(cells))
+    every = set(permutations(cells))
+    if missing_stay:
+        gone = [x is None for x in cells]
+        every = {each for each in every if [x is None for x in each] == gone}
+    return every
 
 
 def as_column(arrangement):
@@ -49,31 +56,32 @@ def as_column(arrangement):
     return [math.nan if x is None else x for x in arrangement]
 
 
-def fixed_columns(columns, target=None):
+def fixed_columns(columns, target=None, missing_stay=False):
     """Return the columns that need no permutation.
 
-    These are all columns except the target or, without a target, the one with most arrangements.
+    These are all columns except the target or, without a target, the one with most arrangements,
+    the last of several.
     """
     if target is not None:
         return [c for c in range(len(columns)) if c != target]
-    counts = [len(arrangements(column)) for column in columns]
-    return [counts.index(max(counts))]
+    counts = [len(arrangements(column, missing_stay)) for column in columns]
+    return [max(range(len(columns)), key=lambda c: (counts[c], c))]
 
 
-def all_tables(columns, target=None):
+def all_tables(columns, target=None, missing_stay=False):
     """Return all tables under the null hypothesis, including the observed one."""
-    fixed = fixed_columns(columns, target)
+    fixed = fixed_columns(columns, target, missing_stay)
     choices = [
-        [tuple(column)] if c in fixed else sorted(arrangements(column), key=repr)
+        [tuple(column)] if c in fixed else sorted(arrangements(column, missing_stay), key=repr)
         for c, column in enumerate(columns)
     ]
     return [[as_column(chosen) for chosen in table] for table in product(*choices)]
 
 
-def exact_pvalue(columns, statistic, target=None):
+def exact_pvalue(columns, statistic, target=None, missing_stay=False):
     """Return the fraction of all tables with at least the observed statistic."""
     observed = statistic(columns)
-    values = [statistic(table) for table in all_tables(columns, target)]
+    values = [statistic(table) for table in all_tables(columns, target, missing_stay)]
     return Fraction(sum(at_least(value, observed) for value in values), len(values))
 
 
@@ -181,65 +189,51 @@ def run_until_stopped(reached, most, limits):
 # ---------------------------------------------------------------- many tests
 
 
-def benjamini_hochberg(pvalues):
-    """Return the smallest false discovery rate at which each hypothesis is rejected."""
-    m = len(pvalues)
-    adjusted = []
-    for p in pvalues:
-        larger = [other for other in pvalues if other >= p]
-        rates = [other * m / sum(each <= other for each in pvalues) for other in larger]
-        adjusted.append(min([*rates, 1]))
-    return adjusted
+def tail_probability(sample, value):
+    """Return the probability of a value, by the sample or by a generalised Pareto tail.
 
-
-def besag_clifford(observed, null, hits, most):
-    """Return the p-value of a sequential test that stops after ``hits`` values as high.
-
-    It is hits / draws. If ``most`` draws have fewer hits, it is (1 + count) / (1 + most). The
-    values of ``null`` are drawn in their order.
+    The tail is fitted to the largest 5 % by probability-weighted moments (Hosking and Wallis).
+    Its shape is between 0 and 1.
     """
-    count = 0
-    for n, value in enumerate(null[:most], start=1):
-        count += at_least(value, observed)
-        if count == hits:
-            return Fraction(hits, n)
-    return Fraction(1 + count, 1 + most)
+    ordered = sorted(sample)
+    n = len(ordered)
+    k = min(max(int(0.05 * n), 1), n)
+    start = ordered[n - k]
+    empirical = (1 + sum(each >= value - 1e-9 * abs(value) for each in ordered)) / (1 + n)
+    excesses = [each - start for each in ordered[n - k :]]
+    mean = sum(excesses) / k
+    weighted = sum((k - i + 0.35) / k * each for i, each in enumerate(excesses, start=1)) / k
+    if value <= start or mean <= 0:
+        return empirical
+    shape, scale = 0.0, mean
+    if mean > 2 * weighted > 0:
+        estimate = 2 - mean / (mean - 2 * weighted)
+        if estimate > 0:
+            shape = min(estimate, 1.0)
+            scale = 2 * mean * weighted / (mean - 2 * weighted)
+    excess = (value - start) / scale
+    beyond = math.exp(-excess) if shape == 0 else (1 + shape * excess) ** (-1 / shape)
+    return min(k / n * beyond, empirical)
 
 
-def family_hits(most):
-    """Return the number of shuffled tables with at least the best score that ends the search."""
-    return max(math.floor(Fraction(5, 100) * (most + 1)), 1)
+def family_pvalues(expected, pvalues):
+    """Return the expected numbers of false sets as p-values, not below those of single sets."""
+    return [max(min(e, 1), 1e-6, p) for e, p in zip(expected, pvalues, strict=True)]
 
 
-def tables_needed(best, maxima, most):
-    """Return the number of shuffled tables that are searched."""
-    hits = family_hits(most)
-    for n in range(1, most + 1):
-        if sum(at_least(value, best) for value in maxima[:n]) >= hits:
-            return n
-    return most
-
-
-def family_pvalues(scores, maxima, most):
-    """Return the family-wise p-value of each set, from the best scores of shuffled searches."""
-    return [besag_clifford(score, maxima, family_hits(most), most) for score in scores]
-
-
-def qvalues(scores, pvalues, adds_nothing, null_scores, scored):
-    """Return the q-value of each reported set, from all scores of all shuffled searches."""
+def qvalues(expected, pvalues, adds_nothing):
+    """Return the smallest share of false sets of all lists that end at or after each set."""
     values = []
-    for score, own in zip(scores, pvalues, strict=True):
+    for own, p in zip(expected, pvalues, strict=True):
         rates = []
-        for other in scores:
-            if other > score:
-                continue
-            rank = sum(
-                at_least(each, other) and not nothing
-                for each, nothing in zip(scores, adds_nothing, strict=True)
-            )
-            # If no set adds anything beyond a subset, count one set.
-            rates.append(pvalue(other, null_scores) * scored / max(rank, 1))
-        values.append(max(min([*rates, 1]), own))
+        for limit in expected:
+            if limit >= own:
+                rank = sum(
+                    each <= limit and not nothing
+                    for each, nothing in zip(expected, adds_nothing, strict=True)
+                )
+                rates.append(limit / max(rank, 1))
+        values.append(max(min([*rates, 1]), 1e-6, p))
     return values
 
 

@@ -25,6 +25,7 @@ LAYERS = [
     "formatting",
     "correlation_scale",
     "tolerance",
+    "tail_probability",
     "seeds",
     "options",
     "registry",

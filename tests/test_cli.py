@@ -15,6 +15,7 @@ from sklearn.datasets import load_diabetes
 import covary
 from covary.cli import output
 from covary.cli.main import COMMANDS
+from covary.correlation_scale import like_correlation
 from covary.formatting import printable
 from covary.measures import all_measures, find_measure
 
@@ -83,6 +84,8 @@ def test_explain_with_a_measure_without_explanations_is_an_error(covary_command,
 def test_score_prints_one_line(covary_command, table, measure):
     expected = covary.score(table, ["x", "noise"], measure=measure)
     reading = find_measure(measure).reading
+    if measure == "uds-chance":
+        reading = f"like a correlation of {like_correlation(expected):.2f}"
     code, out, err = covary_command("score", table, "-c", "x,noise", "-m", measure)
     assert (code, err) == (0, "")
     assert out == f"{measure} = {expected:.4f}   (2 columns, 300 rows; {reading})\n"
@@ -220,8 +223,13 @@ def test_matrix_rejects_an_unknown_format_before_computing(covary_command, table
 def test_search_lists_the_best_sets(covary_command, table):
     code, out, err = covary_command("search", table, "--top", "2")
     assert code == 0
-    assert "the best 2 of 4 scored sets (uds-chance, beam, 300 rows)" in out
+    assert out.startswith("1 relation in 4 scored sets (uds-chance, beam, 300 rows)")
     assert "[bold]sign[/bold]" in out, "names are not markup"
+    line = out.splitlines()[4].split()
+    found = covary.search(table)
+    assert float(line[2]) == round(like_correlation(found[0].score), 2)
+    assert " 2 with noise" in out
+    assert "2 variants of these sets are not shown; --all lists every set." in out
     assert err == "covary: note: left out: 'who' (a single level, 'someone' in all rows)\n"
 
 
@@ -250,8 +258,18 @@ def test_search_for_a_target_does_not_list_it_among_the_columns(covary_command, 
     code, out, _ = covary_command("search", table, "--target", "[bold]sign[/bold]")
     assert code == 0
     assert "that explain [bold]sign[/bold] (uds-chance, beam, 300 rows)" in " ".join(out.split())
-    rows = [line.split() for line in out.splitlines() if line.split()[:1] == ["1"]]
-    assert rows[0][-1] == "x"
+    assert out.splitlines()[4].split()[-1] == "x"
+
+
+def test_search_lists_every_set_if_asked(covary_command, table):
+    code, out, _ = covary_command("search", table, "--all", "--top", "2")
+    assert code == 0
+    assert out.startswith("the best 2 of 4 scored sets (uds-chance, beam, 300 rows)")
+    assert [line.split()[0] for line in out.splitlines()[4:6]] == ["1", "2"]
+    assert "variants" not in out
+    code, out, _ = covary_command("search", table, "-m", "spearman")
+    assert code == 0
+    assert "like r" not in out, "it is the scale of uds-chance"
 
 
 def test_exhaustive_search_prints_the_number_of_sets(covary_command, table):
@@ -581,11 +599,11 @@ def test_sets_that_score_0_are_counted(covary_command, tmp_path):
     arguments = ["--max-size", "2", "--top", "4"]
     code, out, _ = covary_command("search", tmp_path / "t.csv", *arguments)
     assert code == 0
-    assert out.startswith("the best 4 of 6 scored sets")
+    assert out.startswith("1 relation in 6 scored sets")
     found = covary.search(frame, max_size=2, top=4)
     zeros = sum(subspace.score == 0 for subspace in found)
     assert zeros > 1
-    assert f"{zeros} of these 4 sets score 0 and are not shown." in out
+    assert f"{zeros} of the best 4 sets score 0 and are not shown." in out
 
 
 def test_a_conditional_test_says_why_rows_are_left_out(covary_command, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 
@@ -19,6 +20,7 @@ from covary import UDSChance, kernels
 from covary.measures.uds_chance import evidence_views as views
 from covary.measures.uds_chance.evidence_views import GRID_VIEWS, PAIR_VIEWS
 from covary.prepare import prepare
+from covary.table import TableOptions, declare
 
 N_GRID_VIEWS = len(GRID_VIEWS)
 TWO_SIDED = kernels.uds_chance.associations.TWO_SIDED
@@ -26,6 +28,9 @@ TWO_SIDED_OF_TWO = kernels.uds_chance.associations.TWO_SIDED_OF_TWO
 needs_compiled_kernels = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes minutes without compiled kernels"
 )
+
+
+MISSING = st.sampled_from(["values", "level"])
 
 
 def listed(table):
@@ -42,27 +47,38 @@ def test_weights_of_pairs_and_triples_add_up_to_1():
     assert sum(view.one_way for view in views.TRIPLE_VIEWS) == pytest.approx(1)
 
 
+def prepared_as(table, missing):
+    return prepare(declare(table, TableOptions(missing=missing)))
+
+
+def counted(table, missing):
+    """Return the rows that count for a pair of columns."""
+    return table if missing == "level" else table[~np.isnan(table).any(axis=1)]
+
+
 # ---------------------------------------------------------------- views
 
 
 @settings(max_examples=60)
-@given(tables(rows=(3, 110), columns=(2, 2)))
-def test_neighbours_are_the_naive_ones(table):
-    target, condition = listed(table)
-    found, _ = views.pair_gains(prepare(table), 1, [0])
+@given(tables(rows=(3, 110), columns=(2, 2)), MISSING)
+def test_neighbours_are_the_naive_ones(table, missing):
+    target, condition = listed(counted(table, missing))
+    found, _ = views.pair_gains(prepared_as(table, missing), 1, [0])
     for at, (size, folded, *_) in enumerate(naive_evidence.NEIGHBOURS, start=N_GRID_VIEWS):
         expected = naive_evidence.neighbour_gain(ranks_of(target, folded), condition, size)
         assert found.gains[0, at] == pytest.approx(expected.gain, rel=1e-7, abs=1e-7)
         if expected.gain > -math.inf:
-            assert found.skewnesses[0, at] == pytest.approx(expected.skewness, rel=1e-9)
+            assert found.skewnesses[0, at] == pytest.approx(expected.skewness, rel=1e-9, abs=1e-9)
 
 
 @settings(max_examples=60)
-@given(tables(rows=(3, 60), columns=(2, 2)))
-def test_correlations_are_the_naive_ones(table):
+@given(tables(rows=(3, 60), columns=(2, 2)), MISSING)
+def test_correlations_are_the_naive_ones(table, missing):
+    _, ((found,), (kinds,)) = views.pair_gains(prepared_as(table, missing), 1, [0])
+    table = counted(table, missing)
     target, condition = listed(table)
-    _, ((found,), (kinds,)) = views.pair_gains(prepare(table), 1, [0])
     two_valued = any(np.unique(each[~np.isnan(each)]).size == 2 for each in table.T)
+    two_valued = two_valued and len(table) > 2
     assert kinds.tolist() == [TWO_SIDED_OF_TWO if two_valued else TWO_SIDED] * 4
     folds = [(False, False), (True, True), (True, False), (False, True)]
     for value, (fold_target, fold_condition) in zip(found, folds, strict=True):
@@ -73,10 +89,12 @@ def test_correlations_are_the_naive_ones(table):
 
 
 @settings(max_examples=15)
-@given(tables(rows=(30, 200), columns=(2, 2), kinds=("normal", "heavy", "dependent")))
-def test_gains_of_grids_are_the_naive_ones(table):
+@given(tables(rows=(30, 200), columns=(2, 2), kinds=("normal", "heavy", "dependent")), MISSING)
+def test_gains_of_grids_are_the_naive_ones(table, missing):
     target, condition = listed(table)
-    found, _ = views.pair_gains(prepare(table), 1, [0])
+    found, _ = views.pair_gains(prepared_as(table, missing), 1, [0])
+    with naive_chance.missing_cells(missing):
+        target = naive_chance.as_if_missing(target, [condition])
     for at, (sizes, folded, *_) in enumerate(naive_evidence.GRIDS_OF_PAIRS):
         expected = naive_evidence.grid_gain(ranks_of(target, folded), [condition], sizes)
         # Folding makes ties, for which expected entropies are interpolated.
@@ -108,6 +126,58 @@ def test_gains_have_mean_0_variance_1_and_their_skewness_under_independence(kind
     assert np.abs(gains.mean(axis=0)).max() < 0.12
     assert gains.std(axis=0) == pytest.approx(1, abs=0.18)
     assert stats.skew(gains) == pytest.approx(skewness, abs=0.45)
+
+
+def with_count(n, count):
+    return (np.arange(n) < count).astype(float)
+
+
+def moved_gains(table, n_permutations):
+    """Return the gains of both directions, and the correlations, of permutations of a pair."""
+    rng = np.random.default_rng(0)
+    prepared = prepare(table)
+    rows = np.array([rng.permutation(len(table)) for _ in range(n_permutations)], np.uint32)
+    moved = views.Moved(rows, kernels.shared.shuffling.invert(rows))
+    there, correlations = views.pair_gains(prepared, 0, [1], moved)
+    back, _ = views.pair_gains(prepared, 1, [0], moved.reversed(), n_correlated=0)
+    return there, back, correlations
+
+
+@needs_compiled_kernels
+@pytest.mark.parametrize("kind", ["6 ones", "30 ones", "150 ones", "zeros", "5 values"])
+def test_neighbours_of_a_target_with_ties_have_their_skewness(kind):
+    rng = np.random.default_rng(0)
+    n = 300
+    target = {
+        "zeros": np.where(rng.random(n) < 0.8, 0.0, rng.exponential(size=n)),
+        "5 values": rng.integers(5, size=n).astype(float),
+    }.get(kind)
+    if target is None:
+        target = with_count(n, int(kind.split()[0]))
+    found, *_ = moved_gains(np.column_stack([rng.normal(size=n), target]), 8000)
+    gains = found.gains[:, N_GRID_VIEWS:]
+    available = np.isfinite(gains).all(axis=0)
+    assert available[:3].all()
+    skewnesses = found.skewnesses[0, N_GRID_VIEWS:][available]
+    assert stats.skew(gains[:, available]) == pytest.approx(skewnesses, rel=0.2, abs=0.1)
+
+
+@needs_compiled_kernels
+@pytest.mark.parametrize("other", ["normal", "zeros", "4 ones", "counts"])
+def test_evidence_of_rare_values_is_calibrated(other):
+    """P(E >= x) is about exp(-x), or smaller, also for a column with 4 ones in 200 rows."""
+    rng = np.random.default_rng(0)
+    n = 200
+    drawn = {
+        "normal": rng.normal(size=n),
+        "zeros": np.where(rng.random(n) < 0.8, 0.0, rng.exponential(size=n)),
+        "4 ones": with_count(n, 4),
+        "counts": rng.poisson(0.5, n).astype(float),
+    }[other]
+    table = np.column_stack([drawn, with_count(n, 4)])
+    evidence = views.pair_evidence(*moved_gains(table, 20_000))
+    assert np.mean(evidence >= 6.9) < 0.003
+    assert evidence.max() < 16
 
 
 @needs_compiled_kernels
@@ -153,6 +223,27 @@ def test_probabilities_are_those_of_gamma_variables(skewness):
     found = kernels.uds_chance.tails.evidence_of_views(arrays, np.ones(1))
     variable = stats.pearson3(skewness) if skewness > 0 else stats.norm()
     assert found == pytest.approx(-variable.logsf(gains), rel=0.04, abs=0.04)
+
+
+@pytest.mark.parametrize("skewness", [4.0, 10.0, 50.0])
+def test_probabilities_of_rare_events_are_at_least_those_of_poisson_variables(skewness):
+    expected = skewness**-2
+    counts = np.array([0, 1, 2, 3, 6])
+    gains = (counts - expected) * skewness
+    arrays = gains[:, None].copy(), np.full((gains.size, 1), skewness)
+    found = kernels.uds_chance.tails.evidence_of_views(arrays, np.ones(1))
+    assert found[0] == pytest.approx(0, abs=1e-9)
+    assert (np.diff(found) > 1).all()
+    assert (found <= -stats.poisson.logsf(counts - 1, expected) + 0.05).all()
+
+
+def test_skewness_of_correlations_is_exact():
+    one, other = [3.0, 1, 1, 1, 9, 1, 1], [0.0, 0, 0, 1, 0, 2, 0]
+    every = itertools.permutations(other)
+    correlations = [naive_evidence.correlation_and_skewness(one, each)[0] for each in every]
+    assert np.var(correlations) == pytest.approx(1)
+    _, skewness = naive_evidence.correlation_and_skewness(one, other)
+    assert stats.skew(correlations) == pytest.approx(skewness)
 
 
 def test_tails_of_normal_variables():

@@ -132,7 +132,8 @@ def test_a_page_without_rows_says_nothing_about_very_small_groups(tmp_path):
     frame = pd.DataFrame({"x": x, "y": y + 0.25})
     words = {}
     for rows in (True, False):
-        text, _ = written(frame, tmp_path, rows=rows, columns=["x"], target="y")
+        options = {"columns": ["x"], "target": "y", "missing": "level"}
+        text, _ = written(frame, tmp_path, rows=rows, **options)
         words[rows] = {line[0]: line[1] for line in profiles(text)[0][1]}
     assert words[True]["missing"] == "median 91.25"
     assert words[False]["missing"] == "(too few rows)"

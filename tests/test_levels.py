@@ -764,6 +764,7 @@ def test_columns_of_an_array_are_declared_by_position_or_name():
             "nominal": ["x0"],
             "ordered": {"x1": ["20", "10"]},
             "dates": None,
+            "missing": "values",
         }
     with pytest.raises(ColumnError, match="no column number 2: the 2 columns are numbered 0 to 1"):
         read(array, nominal=[2])

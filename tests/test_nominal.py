@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import example_tables
 import numpy as np
@@ -27,7 +28,7 @@ from covary.measures.uds_chance.midranks import MidRanks, target_arrays
 from covary.measures.uds_chance.places import Places
 from covary.measures.uds_chance.selection import Probe, examine
 from covary.prepare import Prepared
-from covary.table import Column, Table
+from covary.table import Column, Table, TableOptions
 from naive_chance import Nominal
 
 nan = math.nan
@@ -54,8 +55,8 @@ def as_table(columns, names=None):
     return Table(tuple(map(as_column, names, columns)), len(columns[0]))
 
 
-def prepared_columns(columns):
-    return Prepared(as_table(columns))
+def prepared_columns(columns, missing="level"):
+    return Prepared(replace(as_table(columns), options=TableOptions(missing=missing)))
 
 
 # ---------------------------------------------------------------- random tables
@@ -405,8 +406,11 @@ def test_balanced_cells_follow_the_definition(columns):
     expected_orders = naive_chance.preferred_orders(columns)
     assert sorted(map(tuple, orders.tolist())) == sorted(expected_orders)
     for order in orders:
-        cells, maps, n_cells = kernels.uds_chance.cells.balanced_cells(places, order)
-        levels_of_cells = naive_chance.balanced_levels(columns, order.tolist())
+        cells, maps, n_cells = kernels.uds_chance.cells.balanced_cells(
+            places, order, np.arange(len(columns[0]), dtype=np.uint32)
+        )
+        with naive_chance.missing_cells("level"):
+            levels_of_cells = naive_chance.balanced_levels(columns, order.tolist())
         assert len(levels_of_cells) == len(n_cells)
         for line, number, parts in zip(maps, n_cells, levels_of_cells, strict=True):
             assert partition(line[cells]) == {frozenset(part) for part in parts}
@@ -414,10 +418,17 @@ def test_balanced_cells_follow_the_definition(columns):
 
 
 def check_cells(columns, error):
+    """Compare what balanced cells explain, with both options `missing`."""
+    for missing in ("values", "level"):
+        with naive_chance.missing_cells(missing):
+            check_cells_with(missing, columns, error)
+
+
+def check_cells_with(missing, columns, error):
     *condition, candidate, target = range(len(columns))
     if naive_chance.rank_target(columns[target]).entropy == 0:
         return
-    prepared = prepared_columns(columns)
+    prepared = prepared_columns(columns, missing)
     (found,) = examine(prepared, [Probe(target, tuple(condition), (candidate,))])
     given_columns = [columns[c] for c in condition]
     expected = naive_chance.best_cells(columns[target], given_columns) or (0.0, 0.0)
@@ -509,21 +520,30 @@ N_GRID_VIEWS = len(views.GRID_VIEWS)
 
 
 def check_views(columns, error):
-    """Compare the views of the last column, given the first."""
-    condition, target = columns[0], columns[-1]
-    prepared = prepared_columns([condition, target])
+    """Compare the views of the last column, given the first, with both options `missing`."""
+    for missing in ("values", "level"):
+        with naive_chance.missing_cells(missing):
+            check_views_with(missing, columns[0], columns[-1], error)
+
+
+def check_views_with(missing, condition, target, error):
+    prepared = prepared_columns([condition, target], missing)
     found, _ = views.pair_gains(prepared, 0, [1])
+    rows = naive_chance.counted_rows([condition, target])
+    counted = [type(column)(column[row] for row in rows) for column in (condition, target)]
     for at, (sizes, fold, *_) in enumerate(
         naive_evidence.GRIDS_OF_PAIRS + naive_evidence.NEIGHBOURS
     ):
-        of_target = naive_evidence.as_target(target, fold)
         if at < N_GRID_VIEWS:
+            of_target = naive_chance.as_if_missing(target, [condition])
+            of_target = naive_evidence.as_target(of_target, fold)
             expected = naive_evidence.grid_gain(of_target, [condition], sizes)
         else:
-            expected = naive_evidence.neighbour_gain(of_target, condition, sizes)
+            of_target = naive_evidence.as_target(counted[1], fold)
+            expected = naive_evidence.neighbour_gain(of_target, counted[0], sizes)
         assert found.gains[0, at] == pytest.approx(expected.gain, rel=error, abs=error), at
         if expected.gain > -math.inf:
-            assert found.skewnesses[0, at] == pytest.approx(expected.skewness, rel=error)
+            assert found.skewnesses[0, at] == pytest.approx(expected.skewness, rel=error, abs=1e-9)
 
 
 @settings(max_examples=60)

@@ -129,7 +129,7 @@ def test_every_command_declares_columns(module, name):
     shown = parameters_of(module.command)[name]
     assert shown.opts == [f"--{name}"]
     assert shown.help == TableOptions.allowed()[name].help
-    assert shown.default is None
+    assert shown.default == TableOptions.defaults()[name]
 
 
 @pytest.mark.parametrize("name", [n for n in SearchOptions.allowed() if n not in RENAMED])

@@ -11,8 +11,8 @@ import pytest
 import covary
 
 
-def step_of(data, columns, target):
-    return covary.explain(data, columns, target=target).steps[0]
+def step_of(data, columns, target, **options):
+    return covary.explain(data, columns, target=target, **options).steps[0]
 
 
 @pytest.fixture
@@ -256,12 +256,23 @@ def test_many_levels_are_shortened():
     assert "..." in str(step)
 
 
-def test_missing_cells_are_a_part_of_their_own(passengers):
+def test_missing_cells_are_a_part_of_their_own_if_they_are_a_level(passengers):
+    holed = passengers.copy()
+    holed.loc[holed.index[:200], "cabin"] = None
+    step = step_of(holed, ["cabin"], "fare", missing="level")
+    missing = [cell for cell in step.profile if cell.where["cabin"].missing]
+    assert [cell.rows for cell in missing] == [200]
+    assert (step.rows, step.note_on_missing()) == (900, ["200 missing cells as a bin"])
+
+
+def test_rows_without_a_value_are_in_no_cell(passengers):
     holed = passengers.copy()
     holed.loc[holed.index[:200], "cabin"] = None
     step = step_of(holed, ["cabin"], "fare")
-    missing = [cell for cell in step.profile if cell.where["cabin"].missing]
-    assert [cell.rows for cell in missing] == [200]
+    complete = step_of(holed.iloc[200:], ["cabin"], "fare")
+    assert step.profile == complete.profile
+    assert step.cuts == complete.cuts
+    assert (step.rows, step.note_on_missing()) == (700, ["200 missing cells do not count"])
 
 
 def test_numbers_have_no_profile():

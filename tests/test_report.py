@@ -214,12 +214,12 @@ def test_a_finding_mentions_missing_cells_if_they_are_the_majority(tmp_path):
         }
     )
     path = tmp_path / "out.html"
-    covary.search(frame).report(path)
+    covary.search(frame, missing="level").report(path)
     n_missing = int(frame["answer"].isna().sum())
     sentence = f"answer explains .*% of paid, including {n_missing:,} rows in which answer is"
     assert re.search(sentence, path.read_text("utf-8"))
     frame["paid"] = np.where(asked, frame["answer"] ** 2, np.nan)  # missing in the same rows
-    covary.search(frame).report(path)
+    covary.search(frame, missing="level").report(path)
     assert "rows in which" not in path.read_text("utf-8")
 
 
@@ -493,7 +493,7 @@ def test_a_run_without_a_single_score_has_a_page(covary_command, table, tmp_path
 
 def test_the_page_of_a_run_with_incomplete_tests_says_so(covary_command, run):
     with closing(sqlite3.connect(run / "t.covary")) as connection:
-        connection.execute("DELETE FROM shuffled WHERE number > 3")
+        connection.execute("DELETE FROM tasks")
         connection.execute("DELETE FROM run WHERE name = 'finished'")
         connection.commit()
     assert covary_command("report", run / "t.covary", "-o", run / "out.html")[0] == 0

@@ -67,7 +67,7 @@ def run_to_the_end(*arguments):
     return process.returncode, out, err
 
 
-TEST_TABLES = ("permutations", "increments", "shuffled")
+TEST_TABLES = ("permutations", "increments", "tasks")
 TABLES = ("run", "columns", "candidates", "subspaces", *TEST_TABLES)
 
 
@@ -1040,7 +1040,7 @@ def test_tests_that_are_killed_at_every_stage_give_the_same_result(tmp_path, eng
     assert (code, out) == (0, undisturbed)
     whole = contents(path)
     assert 0 < seen["permutations"] < len(whole["permutations"])
-    assert 0 < seen["shuffled"] < len(whole["shuffled"])
+    assert 0 < seen["tasks"] <= len(whole["tasks"])
 
 
 def running_processes(group):
@@ -1185,7 +1185,7 @@ def test_stored_values_are_read_back(tmp_path):
     run.begin_tests({"permutations": 9})
     run.store_permutations([0, 2], [0, 1], np.array([[0.1, 0.2], [0.3, 0.4]]))
     run.store_increments({(0, 1, 2): 0.125})
-    run.store_null_search(3, 20, 0.75, [2, 0])
+    run.store_results(0, 3, "items", b"sizes", b"results")
     run.store_best_sets([((0, 1), 0.5), ((1, 2), 0.25)])
     run.finish([(0.5, 0.1, 0.2, 0.3, None), (0.25, 0.4, 0.4, 0.6, 0.7)])
     run.close()
@@ -1198,7 +1198,10 @@ def test_stored_values_are_read_back(tmp_path):
             run.stored_permutations(9, 2), [[0.1, 0.2], [nan, nan], [0.3, 0.4]], equal_nan=True
         )
         assert run.stored_increments() == {(0, 1, 2): 0.125}
-        assert run.stored_null_searches(2) == {3: (20, 0.75, [2, 0])}
+        assert run.stored_results(0) == [(3, "items", b"sizes", b"results")]
+        assert run.stored_results(1) == []
+        assert run.finished_tests(2) == [(0.2, 0.3), (0.4, 0.6)]
+        assert run.finished_tests(3) == []
     assert contents(path)["subspaces"] == [
         (1, "[0, 1]", 0.5, 0.5, 0.1, 0.2, 0.3, None),
         (2, "[1, 2]", 0.25, 0.25, 0.4, 0.4, 0.6, 0.7),

@@ -24,6 +24,7 @@ from covary import SearchResult, Subspace
 from covary.engines import Threads, find_engine
 from covary.errors import ColumnError, EngineError, ParameterError
 from covary.measures import find_measure
+from covary.measures.shared.content_order import table_order_by_content
 from covary.measures.uds import prefix_scorer
 from covary.plots import figure_source
 from covary.prepare import prepare
@@ -47,6 +48,12 @@ def varying(table):
     values = [set(column[~np.isnan(column)].tolist()) for column in table.T]
     missing = np.isnan(table).any(axis=0)
     return [at for at, each in enumerate(values) if len(each) > 1 or (each and missing[at])]
+
+
+def content_places(table):
+    """Return a function that gives the place of a column in the order by content."""
+    order = table_order_by_content(prepare(table)).tolist()
+    return order.index
 
 
 def as_dict(found):
@@ -88,7 +95,9 @@ def test_search_finds_the_sets_that_the_authors_code_finds():
         columns: covary.score(cells, columns, measure="uds", scale=None)
         for columns in as_dict(found)
     }
-    assert [positions(each) for each in found] == [c for c, _ in naive.ranked(alone)]
+    assert [positions(each) for each in found] == [
+        c for c, _ in naive.ranked(alone, content_places(cells))
+    ]
     assert all(abs(each.score - alone[positions(each)]) <= 1e-12 for each in found)
 
 
@@ -126,8 +135,10 @@ def test_shared_prefixes_change_neither_scores_nor_sets(table, beam, parents, me
         max_size=5,
         all_parents=parents == "all",
         every=5,
+        place=content_places(table),
     )
-    assert [(positions(each), each.score) for each in found] == naive.ranked(expected)
+    ranked = naive.ranked(expected, content_places(table))
+    assert [(positions(each), each.score) for each in found] == ranked
     assert found.scored == len(expected)
 
 
@@ -137,7 +148,8 @@ def test_exhaustive_search_gives_every_set_the_score_that_it_has_alone(table, me
     found = covary.search(table, strategy="exhaustive", top=10**6, measure=measure)
     every = [c for k in range(2, 6) for c in itertools.combinations(varying(table), k)]
     scores = {columns: covary.score(table, columns, measure=measure) for columns in every}
-    assert [(positions(each), each.score) for each in found] == naive.ranked(scores)
+    ranked = naive.ranked(scores, content_places(table))
+    assert [(positions(each), each.score) for each in found] == ranked
 
 
 @settings(max_examples=40)
@@ -369,8 +381,11 @@ def test_pruning_drops_sets_with_a_superset_that_scores_as_high(scores, top):
     sets = [c for k in (2, 3, 4) for c in itertools.combinations(range(4), k)]
     scores_by_set = dict(zip(sets, scores, strict=True))
     search = search_with_scores(scores_by_set, top=top, prune=True)
-    assert search.found() == naive.ranked(naive.without_subsets(scores_by_set))[:top]
-    assert search_with_scores(scores_by_set, top=top).found() == naive.ranked(scores_by_set)[:top]
+    place = content_places(np.random.default_rng(0).random((100, 4)))
+    kept = naive.without_subsets(scores_by_set)
+    assert search.found() == naive.ranked(kept, place)[:top]
+    every = search_with_scores(scores_by_set, top=top)
+    assert every.found() == naive.ranked(scores_by_set, place)[:top]
 
 
 def search_with_scores(scores, **options):
@@ -474,7 +489,11 @@ def test_a_result_as_json(found):
         "family_pvalue": None,
         "increment_pvalue": None,
         "adds_nothing": None,
+        "variant_of": None,
+        "variants": found[0].variants,
+        "variant_columns": list(found[0].variant_columns),
     }
+    assert document["relations"] == [relation.to_dict() for relation in found.relations]
     assert document["tests"] is None
     assert document["parameters"]["strategy_parameters"]["beam"] == 100
 

@@ -238,3 +238,52 @@ def test_the_old_module_name_is_deprecated():
     with pytest.warns(DeprecationWarning, match=r"use covary\.searching\.strategies"):
         from covary.strategies import Beam as DeprecatedBeam
     assert DeprecatedBeam is Beam
+
+
+# ---------------------------------------------------------------- what a search can afford
+
+
+def drive_within(strategy, n_columns, score, affordable, fixed=0):
+    """Return the number of proposed sets by size, and all of them."""
+    found = []
+    strategy.run(
+        n_columns,
+        fixed,
+        lambda batch: (
+            found.extend(map(tuple, batch.sets.tolist()))
+            or np.array([score(tuple(columns)) for columns in batch.sets.tolist()])
+        ),
+        affordable,
+    )
+    return found
+
+
+@pytest.mark.parametrize("fixed", [0, 1])
+def test_a_beam_search_scores_all_sets_of_three_that_it_can_afford(fixed):
+    triples = math.comb(50, 3 - fixed)
+    every = drive_within(Beam(3), 50, lambda columns: 0.0, triples, fixed)
+    assert sum(len(columns) == 3 - fixed for columns in every) == triples
+    explicit = drive_within(Beam(3, every=0, parents="all"), 50, lambda columns: 0.0, triples)
+    assert sum(len(columns) == 3 for columns in explicit) < triples, "every wins"
+
+
+def test_a_beam_search_adds_every_column_to_as_many_of_the_best_pairs_as_it_can_afford():
+    """The best pairs share no column, so that no set of three has three of them."""
+
+    def score(columns):
+        return 1.0 - columns[0] / 100 if columns[1] == columns[0] + 1 else 0.0
+
+    found = drive_within(Beam(3), 40, lambda c: score(c) if len(c) == 2 else 0.0, 200)
+    triples = {columns for columns in found if len(columns) == 3}
+    best = [(first, first + 1) for first in range(5)]  # 200 sets of three / 40 columns
+    expected = {
+        tuple(sorted((*pair, other))) for pair in best for other in range(40) if other not in pair
+    }
+    assert expected <= triples
+    assert len(triples) <= 200 + math.comb(15, 3), "and sets of which all pairs are among the best"
+
+
+def test_a_beam_search_of_unknown_cost_scores_at_most_ten_thousand_sets_of_a_size():
+    assert sum(len(c) == 3 for c in drive_within(Beam(3), 39, lambda columns: 0.0, None)) == 9139
+    found = drive_within(Beam(3), 41, lambda columns: 0.0, None)
+    assert sum(len(c) == 3 for c in found) < math.comb(41, 3)

@@ -27,7 +27,7 @@ from covary.searching.strategies import (
 )
 from covary.significance.independence import TestOptions, plan_test
 from covary.structure.options import OverviewOptions
-from covary.structure.run import OverviewRun, plan_overview
+from covary.structure.run import OverviewPlan, OverviewRun, plan_overview
 from covary.table import TableOptions, label_matrix, labels_of
 
 __all__ = ["evidence", "explain", "matrix", "overview", "score", "search", "test"]
@@ -100,7 +100,7 @@ def evidence(
 
     Parameters
     ----------
-    data, columns, target, given, measure, nominal, ordered, dates, **parameters
+    data, columns, target, given, measure, nominal, ordered, dates, missing, **parameters
         As for `score`. With a target, it is the evidence that the target depends on the columns,
         given other columns.
 
@@ -148,7 +148,7 @@ def test(
 
     Parameters
     ----------
-    data, columns, measure, nominal, ordered, dates
+    data, columns, measure, nominal, ordered, dates, missing
         As for `score`.
     <options>
     engine, n_jobs
@@ -212,7 +212,7 @@ def explain(
 
     Parameters
     ----------
-    data, columns, target, given, measure, nominal, ordered, dates, **parameters
+    data, columns, target, given, measure, nominal, ordered, dates, missing, **parameters
         As for `score`.
     on_progress : callable, optional
         Called with the amount done and the total.
@@ -252,7 +252,7 @@ def matrix(
 
     Parameters
     ----------
-    data, columns, measure, nominal, ordered, dates, **parameters
+    data, columns, measure, nominal, ordered, dates, missing, **parameters
         As for `score`.
     n_jobs : int, optional
         The number of threads; all cores if None. It does not change the scores.
@@ -305,7 +305,7 @@ def search(
 
     Parameters
     ----------
-    data, columns, measure, nominal, ordered, dates
+    data, columns, measure, nominal, ordered, dates, missing
         As for `score`.
     strategy : "beam", "exhaustive", "4s" or Strategy
         Which sets to score, see :doc:`/search`.
@@ -363,7 +363,17 @@ def search(
 def search_result(searched: Search, data: Any = None) -> SearchResult:
     """Return the result of a search that ended or was interrupted, with figures and report."""
     record = searched.record(data)
-    return searched.result(record, SearchPresenter(record))
+
+    def overview_of(on_progress: OnStage | None) -> Overview:
+        plan = OverviewPlan(record.prepared, searched.plan.measure.plain(), OverviewOptions())
+        found = OverviewRun(plan)
+        found.run(record.engine, on_progress=on_progress)
+        return found.result(found.record(data))
+
+    # The overview is that of the default measure.
+    has_overview = searched.plan.measure.plain() == find_measure(DEFAULT_MEASURE)
+    presenter = SearchPresenter(record, overview_of if has_overview else None)
+    return searched.result(record, presenter)
 
 
 @accepts(TableOptions)

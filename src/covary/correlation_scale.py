@@ -9,6 +9,9 @@ import numpy as np
 
 from covary.array_types import Floats
 
+# The measure whose scores are explained fractions of this kind.
+CORRELATION_SCALE_OF = "uds-chance"
+
 
 def like_correlation(explained: float) -> float:
     """Return the correlation of two normal columns, one of which explains this fraction.

@@ -401,6 +401,13 @@ def run_shown_by_other_version(path: object, theirs: object, ours: object) -> Co
     )
 
 
+def resumed_with_missing_level(path: object) -> CovaryWarning:
+    return CovaryWarning(
+        f"{_one_line(path)} was written before the option 'missing' existed: the search continues "
+        "with missing='level'; start a new run file to use missing='values'"
+    )
+
+
 def damaged_run(path: object, reason: object) -> RunError:
     return RunError(f"the run file {_one_line(path)} is damaged: {_one_line(reason)}")
 

@@ -78,7 +78,7 @@ def command(page: str, open_page: bool) -> None:
     )
     output.print_matrix(out, scores, names)
     out.print("\nWhich sets of up to three columns depend on each other, and how surely?\n")
-    print_result(found)
+    print_result(found, every_set=True)
     out.print(f"\nHow do {', '.join(EXPLAINED)} explain each other?\n")
     print_explanation(measure.explain(table, EXPLAINED))
     out.print("The ratio is total cholesterol divided by HDL: only three columns show it.\n")

@@ -63,12 +63,16 @@ def print_explanation(explanation: Explanation) -> None:
     """Print the score, and what explains each column, or the target."""
     from rich.markup import escape
 
+    from covary.correlation_scale import CORRELATION_SCALE_OF, reading
+
     out = output.console()
     about = f"{printable(explanation.order[0])} comes first and is not explained"
     if explanation.target is not None:
         about = explanation.summary()[1:-1]
     elif explanation.score == 0.0:
         about = "no dependence found"
+    if explanation.measure == CORRELATION_SCALE_OF and explanation.score > 0.0:
+        about = f"{reading(explanation.score)}; {about}"
     out.print(
         f"[bold]{explanation.measure} = {explanation.score:.4f}[/bold]   "
         f"({len(explanation.order)} columns, {explanation.rows:,} rows; {escape(about)})"

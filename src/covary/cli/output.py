@@ -116,6 +116,7 @@ def stages() -> Iterator[Callable[[str, int, int], None] | None]:
         "{task.fields[counted]}",
         "{task.fields[rate]}",
         TimeRemainingColumn(),
+        "left in this stage",
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("starting", total=None, counted="", rate="")

@@ -43,6 +43,7 @@ def command(
     """  # noqa: D301
     from rich.markup import escape
 
+    from covary.correlation_scale import CORRELATION_SCALE_OF, reading
     from covary.measures import find_measure
 
     found = find_measure(measure, **parameters)
@@ -71,9 +72,10 @@ def command(
             }
         )
         return
+    about = found.reading if found.name != CORRELATION_SCALE_OF else reading(score)
     of_target = f" for {printable(target)}" if target is not None else ""
     of_target += f" beyond {listing(given_names)}" if given_names else ""
     output.console().print(
         f"[bold]{found.name} = {short_number(score)}[/bold]   "
-        f"({counted(len(names), 'column')}{escape(of_target)}, {rows:,} rows; {found.reading})"
+        f"({counted(len(names), 'column')}{escape(of_target)}, {rows:,} rows; {about})"
     )

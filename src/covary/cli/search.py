@@ -10,12 +10,16 @@ import click
 
 from covary.cli import options, output
 from covary.cli.output import INTERRUPTED
-from covary.formatting import printable, short_number
+from covary.formatting import counted, printable, short_number
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from covary.results import SearchResult, Subspace
     from covary.searching.run import Search
 
+# A line names at most this many columns of variants.
+MAX_NAMES = 3
 # Narrower terminals have no room for bars beside p-values.
 MIN_WIDTH_FOR_BARS = 100
 
@@ -39,6 +43,7 @@ def _generated() -> list[click.Option]:
 @options.resume
 @options.report
 @options.no_rows
+@click.option("--all", "every_set", is_flag=True, help="Print every set, variants included.")
 @options.as_json
 def command(
     file: str,
@@ -49,6 +54,7 @@ def command(
     resume: bool,
     report: str | None,
     no_rows: bool,
+    every_set: bool,
     as_json: bool,
     engine: str,
     jobs: int | None,
@@ -59,7 +65,8 @@ def command(
 
     \b
     Examples:
-      covary search wine.csv --top 10
+      covary search wine.csv --top 10                    one line per relation
+      covary search wine.csv --all                       every set
       covary search wine.csv --target density --max-size 3
       covary search wine.csv --permutations 999          with p-values
       covary search genes.parquet --run genes.covary     if interrupted, add --resume
@@ -88,7 +95,7 @@ def command(
     if as_json:
         output.print_json(result.to_dict())
     else:
-        print_result(result)
+        print_result(result, every_set=every_set or result.parameters["sift"])
     if report is not None:
         title = f"Dependent columns in {Path(file).name}"
         if not output.write_report(result, report, title, run_path, no_rows, as_json):
@@ -124,12 +131,15 @@ def _print_interrupted(search: Search, run_path: str | None) -> None:
     click.echo(f"covary: interrupted, {what}{how}", err=True)
 
 
-def print_result(result: SearchResult) -> None:
-    """Print the sets, best first; only the number, and the smallest p, of those that score 0."""
+def print_result(result: SearchResult, *, every_set: bool = False) -> None:
+    """Print the relations, best first, or every set.
+
+    Of the sets that score 0, print only the number and the smallest p.
+    """
     out = output.console()
-    out.print(output.cell(result.summary()))
     listed = [subspace for subspace in result if subspace.score > 0]
     rest = [subspace for subspace in result if subspace.score <= 0]
+    out.print(output.cell(result.summary(relations=bool(listed) and not every_set)))
     smallest = _smallest_pvalue(rest, result.target)
     if result.scored == 0:
         out.print("No set was scored.")
@@ -142,38 +152,68 @@ def print_result(result: SearchResult) -> None:
                 "uds does not detect weak dependence; --measure uds-chance, the default, does."
             )
         return
+    shown = listed if every_set else list(result.relations)
+    _print_sets(out, result, shown, with_variants=not every_set)
+    for line in result.explained():
+        out.print(output.cell(line), style="dim")
+    if not every_set and (n_variants := sum(relation.variants for relation in shown)):
+        variants, are = counted(n_variants, "variant"), "is" if n_variants == 1 else "are"
+        out.print(f"{variants} of these sets {are} not shown; --all lists every set.")
+    if rest:
+        score, are = ("score", "are") if len(rest) > 1 else ("scores", "is")
+        zero = "0" if min(subspace.score for subspace in rest) == 0 else "0 or less"
+        found = f" ({smallest})" if smallest else ""
+        of_all = f"{len(rest):,} of the best {len(result):,} sets"
+        out.print(output.cell(f"{of_all} {score} {zero} and {are} not shown{found}."))
+
+
+def _print_sets(
+    out: Console, result: SearchResult, shown: Sequence[Subspace], *, with_variants: bool
+) -> None:
+    """Print one line per set."""
+    from covary.correlation_scale import CORRELATION_SCALE_OF, like_correlation
+
     score, columns = ("#score", "columns") if result.target is None else ("#explained", "by")
     tested = result.tests is not None
-    marked = any(subspace.adds_nothing for subspace in listed)
-    highest = max(listed[0].score, 1.0)  # some measures have no upper bound
+    marked = any(subspace.adds_nothing for subspace in shown)
+    as_correlations = result.measure == CORRELATION_SCALE_OF
+    with_variants = with_variants and any(subspace.variants for subspace in shown)
+    highest = max(shown[0].score, 1.0)  # some measures have no upper bound
     with_bar = not tested or out.width >= MIN_WIDTH_FOR_BARS
     headings = [
         "#",
         score,
+        *(["#like r"] if as_correlations else []),
         *([""] if with_bar else []),
         *(["#p", "#q", "#family-\nwise p"] if tested else []),
+        columns,
+        *([""] if marked else []),
+        *(["variants"] if with_variants else []),
     ]
-    listing = output.table(*headings, columns, *([""] if marked else []))
-    for rank, subspace in enumerate(listed, start=1):
+    listing = output.table(*headings)
+    for rank, subspace in enumerate(shown, start=1):
         names = [name for name in subspace.columns if name != result.target]
         pvalues = (subspace.pvalue, subspace.qvalue, subspace.family_pvalue)
         listing.add_row(
             str(rank),
             short_number(subspace.score),
+            *([f"{like_correlation(subspace.score):.2f}"] if as_correlations else []),
             *([output.bar(subspace.score / highest)] if with_bar else []),
             *([output.pvalue(p) for p in pvalues] if tested else []),
             output.cell(", ".join(names)),
             *(["may add nothing" if subspace.adds_nothing else ""] if marked else []),
+            *([output.cell(_variants(subspace))] if with_variants else []),
         )
     out.print(listing)
-    for line in result.explained():
-        out.print(output.cell(line), style="dim")
-    if rest:
-        score, are = ("score", "are") if len(rest) > 1 else ("scores", "is")
-        zero = "0" if min(subspace.score for subspace in rest) == 0 else "0 or less"
-        found = f" ({smallest})" if smallest else ""
-        of_all = f"{len(rest):,} of these {len(result):,} sets"
-        out.print(output.cell(f"{of_all} {score} {zero} and {are} not shown{found}."))
+
+
+def _variants(relation: Subspace) -> str:
+    """Return the number of variants of a relation, and the columns of the best of them."""
+    names = [printable(name) for name in relation.variant_columns]
+    if len(names) > MAX_NAMES:
+        names[MAX_NAMES - 1 :] = [f"{len(names) - MAX_NAMES + 1} more"]
+    with_names = f" with {', '.join(names)}" if names else ""
+    return f"{relation.variants:,}{with_names}" if relation.variants else ""
 
 
 def _smallest_pvalue(sets: Sequence[Subspace], target: Any) -> str:

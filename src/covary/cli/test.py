@@ -49,6 +49,7 @@ def command(
       covary test wine.csv -c density,alcohol --permutations 99999 --level 0.01
     """  # noqa: D301
     import covary
+    from covary.correlation_scale import CORRELATION_SCALE_OF, reading
     from covary.measures import find_seeded
 
     found = find_seeded(measure, keywords["seed"], **parameters)
@@ -67,5 +68,7 @@ def command(
         return
     out = output.console()
     out.print(output.cell(result.summary()), style="bold")
+    if result.measure == CORRELATION_SCALE_OF:
+        out.print(output.cell(f"score: {reading(result.score)}"))
     for line in result.explained():
         out.print(output.cell(line))

@@ -220,6 +220,13 @@ class Measure(ABC):
         """Return a scorer of many sets; override it if sets can share computations."""
         return Scorer((self, prepared, target))
 
+    def seconds_per_triple(self, n_rows: int, *, with_target: bool) -> float | None:
+        """Return the predicted time to score a set of three columns; None if it is unknown.
+
+        It decides which sets a beam search scores. So it must depend on nothing but its arguments.
+        """
+        return None
+
     def beyond(self, given: Columns) -> Measure:
         """Return the measure of what columns explain of a target beyond given columns."""
         raise errors.no_given(self.name)
@@ -231,6 +238,10 @@ class Measure(ABC):
     def null_cells(self, prepared: Prepared, target: int) -> Rows | None:
         """Return the cell of each row; the target is permuted within cells. None for all rows."""
         return None
+
+    def keeps_missing(self, prepared: Prepared) -> bool:
+        """Return whether missing cells stay in their rows when a column is permuted."""
+        return False
 
     def n_tested(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> int:
         """Return the number of rows that a test of a set uses."""

@@ -179,8 +179,11 @@ class SetFigures:
     def rows_without_explanation(self, step: Step) -> int:
         """Return the number of rows with a value of the target but not of its conditions.
 
-        It is 0 if these are at most half of the rows with a value of the target.
+        It is 0 if these are at most half of the rows with a value of the target, or if they do not
+        count.
         """
+        if not step.missing_as_bin:
+            return 0
         columns = self.record.prepared.table.columns
         values = {column.name: column.values for column in columns}
         present = ~np.isnan(values[step.target])

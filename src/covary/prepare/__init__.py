@@ -1,6 +1,6 @@
 """Columns sorted once, and data that estimators derive from them."""
 
-from covary.prepare.derived import Derived, Moves, Need, move_entries, move_orders
+from covary.prepare.derived import Derived, Moves, Need, keep_missing, move_entries, move_orders
 from covary.prepare.prepared import Prepared, Roles, prepare, prepare_with_roles
 from covary.prepare.ranks import Ranks
 
@@ -11,6 +11,7 @@ __all__ = [
     "Prepared",
     "Ranks",
     "Roles",
+    "keep_missing",
     "move_entries",
     "move_orders",
     "prepare",

@@ -57,3 +57,10 @@ def move_orders(orders: Rows, moves: Moves) -> Rows:
         np.take(rows, orders[column], out=moved[column])
     moved.flags.writeable = False
     return moved
+
+
+def keep_missing(rows: Rows, present: Rows) -> Rows:
+    """Return a permutation that moves only the values in some rows, in the order of another."""
+    kept = np.arange(rows.size, dtype=np.uint32)
+    kept[present[np.argsort(rows[present])]] = present
+    return kept

@@ -28,7 +28,7 @@ _ARRAYS = (
     *("entropies", "widths", "exponents"),
 )
 # What moving values between rows does not change.
-_UNMOVED = ("names", "n_rows", *_ARRAYS[1:])
+_UNMOVED = ("names", "n_rows", "missing_is_level", *_ARRAYS[1:])
 
 
 class Prepared:
@@ -48,6 +48,8 @@ class Prepared:
     entropies : cumulative entropy of the values; 0 for a constant column
     widths : largest minus smallest value
     exponents : values are divided by two to this power; 0 unless they are extremely large or small
+    missing_is_level : whether a missing cell of an explaining column is a value of its own, for
+        measures that have this option
     """
 
     def __init__(self, table: Table) -> None:
@@ -55,6 +57,7 @@ class Prepared:
         self.table = table
         self.names = table.names
         self.n_rows = n_rows
+        self.missing_is_level = table.options.missing == "level"
         self.orders = np.empty((n_columns, n_rows), np.uint32)
         self.values = _copy_cells(table)
         self.n_present = np.empty(n_columns, np.int64)
@@ -95,6 +98,20 @@ class Prepared:
     def has_missing(self, position: int) -> bool:
         """Return whether a column has missing cells."""
         return bool(self.n_present[position] < self.n_rows)
+
+    def absent(self, columns: Iterable[int]) -> Booleans | None:
+        """Return the rows that do not count for these conditions; None if all rows count.
+
+        A row does not count if a condition is missing, unless missing cells are values.
+        """
+        if self.missing_is_level:
+            return None
+        absent = None
+        for column in columns:
+            if self.n_present[column] < self.n_rows:
+                absent = np.zeros(self.n_rows, np.bool_) if absent is None else absent
+                absent[self.orders[column, self.n_present[column] :]] = True
+        return absent
 
     def n_complete(self, columns: Sequence[int]) -> int:
         """Return the number of rows in which none of these columns is missing."""
@@ -152,6 +169,7 @@ class Prepared:
         rest.table = replace(self.table.select(kept), left_out=(*self.table.left_out, *left_out))
         rest.names = rest.table.names
         rest.n_rows = self.n_rows
+        rest.missing_is_level = self.missing_is_level
         for name in _ARRAYS:
             lines = getattr(self, name)[kept]
             lines.flags.writeable = False
@@ -160,6 +178,15 @@ class Prepared:
         rest._unmoved = None
         rest._moves = {}
         return rest
+
+    def with_missing(self, missing: str) -> Prepared:
+        """Return the same columns with another option ``missing``, without derived data."""
+        same = object.__new__(Prepared)
+        same.__dict__.update(vars(self))
+        same.table = replace(self.table, options=replace(self.table.options, missing=missing))
+        same.missing_is_level = missing == "level"
+        same._derived = {}
+        return same
 
     def moved(self, moves: Moves) -> Prepared:
         """Return the same columns with the values of some of them moved to other rows.

@@ -121,6 +121,6 @@ def significance_note(result: SearchResult, findings: Sequence[Finding]) -> str:
     largest = short_number(max(computed))
     pvalue = f"at most {largest} for these findings" if len(computed) > 1 else largest
     return (
-        f"Family-wise p is {pvalue}: the probability that any set of the search scores at least "
-        f"this high if {null}."
+        f"Family-wise p is {pvalue}: the probability that any possible set has at least this "
+        f"evidence if {null}."
     )

@@ -77,6 +77,8 @@ def _search_settings(result: SearchResult, record: SearchRecord, with_rows: bool
         settings.append(("Target", shown_label(result.target)))
     if parameters.get("given"):
         settings.append(("Given", joined_labels(parameters["given"])))
+    if parameters.get("missing") == "level":
+        settings.append(("Missing cells", "a value of their own (missing=level)"))
     return settings + _option_settings(parameters)
 
 
@@ -134,14 +136,13 @@ def _test_settings(tests: TestSummary | None) -> list[Setting]:
     if tests is None:
         return [("Tests", "none: scores may be due to chance; to test, use permutations=999")]
     correction = (
-        "q for all scored sets (Benjamini-Hochberg), family-wise p for the whole search "
-        "(Westfall-Young)"
+        f"q (Benjamini-Hochberg) and family-wise p (Bonferroni) for "
+        f"{counted(tests.compared, 'possible set')}"
     )
     return [
         (
             "Tests",
-            f"up to {tests.permutations:,} permutations per set, search repeated on "
-            f"{counted(tests.searches, 'shuffled table')}, seed {tests.seed}",
+            f"up to {tests.permutations:,} permutations per set, seed {tests.seed}",
         ),
         ("Correction", correction if tests.complete else "not yet computed"),
     ]

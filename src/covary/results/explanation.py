@@ -184,9 +184,9 @@ class Step:
         column in ``given`` was cut. Otherwise a few cut points that say most about the target.
     missing : int
         The number of missing cells of these columns, in the rows in which the target is present.
-        Missing cells form a bin of their own.
     rows : int
-        The number of rows in which the target is present.
+        The number of rows in which the target is present; without the rows in which a column in
+        ``by`` is missing, if these do not count.
     alone : tuple of float
         The fraction that each column in ``by`` explains alone, if the measure computes it.
     adds : tuple of float
@@ -197,6 +197,8 @@ class Step:
     profile : tuple of Cell
         How the target differs between groups of rows, if the target or a column in ``by`` has
         named values. At most three columns form these groups.
+    missing_as_bin : bool
+        Whether missing cells form a bin of their own. Otherwise their rows do not count.
     """
 
     target: str
@@ -211,6 +213,7 @@ class Step:
     adds: tuple[float, ...] = ()
     cells: int = 0
     profile: tuple[Cell, ...] = ()
+    missing_as_bin: bool = True
 
     def __str__(self) -> str:
         target = printable(self.target)
@@ -263,7 +266,11 @@ class Step:
 
     def note_on_missing(self) -> list[str]:
         """Return a note on missing cells, if there are any."""
-        return [f"{self.missing:,} missing cells as a bin"] if self.missing else []
+        if not self.missing:
+            return []
+        if self.missing_as_bin:
+            return [f"{self.missing:,} missing cells as a bin"]
+        return [f"{self.missing:,} missing cells do not count"]
 
     def _describe_cuts(self, most: int) -> list[str]:
         words = []

@@ -58,9 +58,10 @@ class Subspace:
         The probability, under independence, of evidence at least this large; for this set alone.
         None if not tested.
     qvalue : float or None
-        The false discovery rate among all sets that score at least this high.
+        The false discovery rate among all sets with at least this evidence.
     family_pvalue : float or None
-        The probability that any set of the search scores at least this high under independence.
+        The probability, under independence, that any possible set has at least this evidence. It
+        is never smaller than ``qvalue``, and that never smaller than ``pvalue``.
     increment_pvalue : float or None
         The p-value of the hypothesis that one column of the set adds nothing beyond the others.
         It is corrected for the number of columns that could have been added (Bonferroni). None for
@@ -68,6 +69,14 @@ class Subspace:
     adds_nothing : bool or None
         Whether this hypothesis is not rejected at the 5 % level. The score of such a set may come
         from a subset alone, such as a strong pair.
+    variant_of : tuple or None
+        The columns of the better relation of which this set is a variant, if it is one: it says
+        little that this relation does not say.
+    variants : int
+        If the set is a relation, the number of its variants; otherwise 0.
+    variant_columns : tuple
+        The columns of these variants that the set does not contain, those of the best variants
+        first.
     """
 
     columns: tuple[Any, ...]
@@ -77,6 +86,9 @@ class Subspace:
     family_pvalue: float | None = None
     increment_pvalue: float | None = None
     adds_nothing: bool | None = None
+    variant_of: tuple[Any, ...] | None = None
+    variants: int = 0
+    variant_columns: tuple[Any, ...] = ()
     _presenter: Presenter | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -99,7 +111,7 @@ class Subspace:
     def to_dict(self) -> dict[str, Any]:
         """Return the public fields as JSON types."""
         fields = {name: getattr(self, name) for name in _public_fields()}
-        return {**fields, "columns": list(self.columns)}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in fields.items()}
 
 
 def _public_fields() -> list[str]:
@@ -117,6 +129,9 @@ class SearchResult:
     ----------
     subspaces : tuple of Subspace
         The sets.
+    relations : tuple of Subspace
+        The best sets that score above 0, without variants of better ones. They may continue beyond
+        the last of ``subspaces``.
     measure, strategy : str
         The names of the measure and the strategy.
     parameters : mapping
@@ -145,6 +160,7 @@ class SearchResult:
     examined: tuple[tuple[int, int, int], ...] = ()
     complete: bool = True
     tests: TestSummary | None = None
+    relations: tuple[Subspace, ...] = ()
     _frame_library: str | None = field(default=None, repr=False, compare=False)
     _presenter: Presenter | None = field(default=None, repr=False, compare=False)
 
@@ -238,7 +254,7 @@ class SearchResult:
         if self.tests is not None:
             marked = any(subspace.adds_nothing for subspace in self)
             given = self.parameters.get("given") or ()
-            lines += self.tests.explained(self.scored, self.target, given, marked)
+            lines += self.tests.explained(self.target, given, marked)
         return lines
 
     def not_examined(self) -> list[str]:
@@ -250,10 +266,12 @@ class SearchResult:
         ]
         return [f"not scored: {', '.join(parts)} columns"] if parts and self.complete else []
 
-    def summary(self) -> str:
-        """Return one line that describes the search."""
+    def summary(self, *, relations: bool = False) -> str:
+        """Return one line that describes the search, with the number of sets or of relations."""
         sets = counted(self.scored, "scored set")
         best = f"the best {len(self)} of {sets}" if len(self) < self.scored else sets
+        if relations:
+            best = f"{counted(len(self.relations), 'relation')} in {sets}"
         purpose = "" if self.target is None else f" that explain {printable(self.target)}"
         if given := self.parameters.get("given"):
             purpose += f" beyond {listing(given)}"
@@ -283,6 +301,7 @@ class SearchResult:
             "complete": self.complete,
             "tests": None if self.tests is None else dataclasses.asdict(self.tests),
             "subspaces": [subspace.to_dict() for subspace in self.subspaces],
+            "relations": [relation.to_dict() for relation in self.relations],
         }
 
     def to_json(self, **options: Any) -> str:

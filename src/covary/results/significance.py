@@ -156,8 +156,8 @@ class TestSummary:
     ----------
     permutations : int
         The maximum number of permutations per set; clearly insignificant sets get fewer.
-    searches : int
-        The number of shuffled tables on which the whole search was repeated.
+    compared : int
+        The number of all possible sets, which q and family-wise p are corrected for.
     seed : int
         The random seed.
     level : float
@@ -170,13 +170,13 @@ class TestSummary:
     __test__: ClassVar[bool] = False  # not a test class of pytest
 
     permutations: int
-    searches: int
+    compared: int
     seed: int
     level: float
     complete: bool = True
 
     def explained(
-        self, scored: int, target: Any = None, given: Sequence[Any] = (), marked: bool = True
+        self, target: Any = None, given: Sequence[Any] = (), marked: bool = True
     ) -> list[str]:
         """Return the meaning of p, q, family-wise p and, if sets have it, of the mark.
 
@@ -196,10 +196,9 @@ class TestSummary:
             return [*lines, "the tests were interrupted: p is rough, q and family-wise p missing"]
         return [
             *lines,
-            "q: expected share of false sets among those that score at least this high "
-            f"(Benjamini-Hochberg over {counted(scored, 'scored set')})",
-            "family-wise p: probability that any set of the search scores at least this high if "
-            f"{global_null} (Westfall-Young, "
-            f"{counted(self.searches, 'shuffled table')} searched)",
+            "q: expected share of false sets among those with at least this evidence "
+            f"(Benjamini-Hochberg over {counted(self.compared, 'possible set')})",
+            "family-wise p: probability that any possible set has at least this evidence if "
+            f"{global_null} (Bonferroni, with the null distribution of sets of its size)",
             *([f"{ADDS_NOTHING}: no evidence that every column is needed"] if marked else []),
         ]

@@ -93,6 +93,17 @@ class RunFile:
         return run
 
     @classmethod
+    def lacks(cls, path: str | os.PathLike[str], name: str) -> bool:
+        """Return whether there is a run file that does not have a parameter."""
+        if not database_exists(path):
+            return False
+        with sqlite_errors_translated(path), closing(connect(path)) as connection:
+            if "run" not in read_schema(connection):
+                return False
+            found = connection.execute("SELECT count(*) FROM run WHERE name = ?", (name,))
+            return bool(found.fetchone()[0] == 0)
+
+    @classmethod
     @contextmanager
     def read(cls, path: str | os.PathLike[str]) -> Iterator[RunFile]:
         """Open a copy of a run file in memory; the file is not changed."""
@@ -306,40 +317,16 @@ class RunFile:
         """Store the increment p-values of sets."""
         self._insert("increments", [(str(list(c)), value) for c, value in pvalues.items()])
 
-    def stored_null_searches(self, n_scores: int) -> dict[int, tuple[int, float, list[int]]]:
-        """Return the results of searches on shuffled tables.
-
-        Parameters
-        ----------
-        n_scores : the number of distinct scores of the tested sets
-
-        Returns
-        -------
-        A dictionary from the number of a shuffled table to the number of scored sets, the highest
-        score and, for each distinct score of the tested sets, ascending, the number of sets that
-        score at least as high.
-        """
-        searches = {}
-        for number, scored, highest, text in self._select("SELECT * FROM shuffled"):
-            counts = _parse_integers(text) or []
-            valid = [
-                len(counts) == n_scores,
-                counts == sorted(counts, reverse=True),
-                _is_between(number, 0, sys.maxsize),
-                _is_between(scored, max([1, *counts]), sys.maxsize),
-                min([0, *counts]) == 0,
-                self._is_score(highest),
-            ]
-            if not all(valid):
-                raise errors.damaged_run(self.path, "a shuffled table has an invalid value")
-            searches[int(number)] = (int(scored), float(highest), counts)
-        return searches
-
-    def store_null_search(
-        self, number: int, scored: int, highest: float, counts: list[int]
-    ) -> None:
-        """Store the result of a search on a shuffled table, see `stored_null_searches`."""
-        self._insert("shuffled", [(number, scored, highest, json.dumps(counts))])
+    def finished_tests(self, n_sets: int) -> list[tuple[float, float]]:
+        """Return q-value and family-wise p-value of every best set; empty if unfinished."""
+        query = "SELECT qvalue, family_pvalue FROM subspaces ORDER BY rank"
+        rows = self._select(query) if "finished" in self.facts() else []
+        known = len(rows) == n_sets and all(p is not None for row in rows for p in row)
+        if not known:
+            return []
+        if not all(_is_finite(p) and 0.0 <= p <= 1.0 for row in rows for p in row):
+            raise errors.damaged_run(self.path, "a set has an invalid p-value")
+        return [(float(q), float(family)) for q, family in rows]
 
     # ------------------------------------------------------------ tasks
 

@@ -21,6 +21,7 @@ SCHEMA = {
     "WITHOUT ROWID",
     "increments": "CREATE TABLE increments "
     "(columns TEXT PRIMARY KEY, pvalue REAL NOT NULL) WITHOUT ROWID",
+    # Only in files of version 0.2.0 and older.
     "shuffled": "CREATE TABLE shuffled "
     "(number INTEGER PRIMARY KEY, scored INTEGER NOT NULL, highest REAL NOT NULL, "
     "counts TEXT NOT NULL)",
@@ -42,7 +43,6 @@ INSERT = {
     "candidates": "INSERT OR REPLACE INTO candidates VALUES (?, ?, ?)",
     "permutations": "INSERT OR REPLACE INTO permutations VALUES (?, ?, ?)",
     "increments": "INSERT OR REPLACE INTO increments VALUES (?, ?)",
-    "shuffled": "INSERT OR REPLACE INTO shuffled VALUES (?, ?, ?, ?)",
 }
 
 

@@ -34,13 +34,17 @@ class Candidates(NamedTuple):
 
     Parameters
     ----------
-    columns : the positions of the columns from which sets are built, without the target
+    columns : the positions of the columns from which sets are built, without the target, in an
+        order that does not depend on their positions: strategies prefer earlier columns if scores
+        are equal
     target : the position of the column that all sets contain, if there is one
+    affordable : the number of sets of three that can be scored in little time, if it is known
     """
 
     strategy: Strategy
     columns: ColumnSets
     target: int | None = None
+    affordable: int | None = None
 
     @property
     def n_fixed(self) -> int:
@@ -56,7 +60,7 @@ class Candidates(NamedTuple):
         """Score every set that the strategy proposes."""
 
         def score_batch(batch: Batch) -> Floats:
-            others = self.columns[batch.sets]
+            others = np.sort(self.columns[batch.sets], axis=1)
             sets = self._with_target(others)
             scores = observer.begin(batch, sets)
             missing = np.flatnonzero(np.isnan(scores))
@@ -69,7 +73,7 @@ class Candidates(NamedTuple):
                 observer.end(sets, scores)
             return scores
 
-        self.strategy.run(len(self.columns), self.n_fixed, score_batch)
+        self.strategy.run(len(self.columns), self.n_fixed, score_batch, self.affordable)
 
     def _with_target(self, others: ColumnSets) -> ColumnSets:
         if self.target is None:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from covary import errors
-from covary.array_types import Columns, ColumnSets
+from covary.array_types import Columns, ColumnSets, Integers
 from covary.measures import Measure
+from covary.measures.shared.content_order import table_order_by_content
 from covary.prepare import Prepared, Roles
 from covary.runs import RunDescription
 from covary.searching.candidates import Candidates
@@ -27,6 +28,8 @@ from covary.version import __version__
 
 # Scoring more sets would take weeks on any machine.
 MAX_SETS = 10**12
+# A beam search scores all sets of three if this takes about as long on a machine with two cores.
+SECONDS_FOR_TRIPLES = 30.0
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,13 @@ class SearchPlan:
         return self.candidates.target
 
     @property
+    def content_places(self) -> Integers:
+        """The place of each column in an order that depends only on their contents."""
+        places = np.empty(len(self.prepared.names), np.int64)
+        places[table_order_by_content(self.prepared)] = np.arange(places.size)
+        return places
+
+    @property
     def n_columns(self) -> int:
         """The number of columns that a set may contain."""
         return len(self.candidates.columns) + self.candidates.n_fixed
@@ -80,7 +90,7 @@ class SearchPlan:
         """Return what identifies this search in a run file."""
         return RunDescription(
             parameters=self.parameters(),
-            defaults=SearchOptions.defaults() | TableOptions.defaults(),
+            defaults=SearchOptions.defaults() | TableOptions.former_defaults(),
             bounds=self.measure.bounds,
             **table_facts(self.prepared, self.source),
         )
@@ -115,7 +125,12 @@ def plan_search(
     if strategy.max_size is not None:
         largest = min(largest, strategy.max_size)
     measure.check(prepared, largest)
-    candidates = Candidates(strategy, _candidate_columns(prepared, strategy, roles), roles.target)
+    candidates = Candidates(
+        strategy,
+        _candidate_columns(prepared, strategy, roles),
+        roles.target,
+        _affordable_triples(measure, prepared.n_rows, with_target=roles.target is not None),
+    )
     if candidates.number is not None and candidates.number > MAX_SETS:
         raise errors.too_many_sets(candidates.number, MAX_SETS)
     return SearchPlan(
@@ -130,7 +145,10 @@ def source_of(data: Any) -> str | None:
 
 
 def _candidate_columns(prepared: Prepared, strategy: Strategy, roles: Roles) -> ColumnSets:
-    """Return the columns that vary, without target and given ones; warn about the others."""
+    """Return the columns that vary, without target and given ones; warn about the others.
+
+    Their order depends only on their contents.
+    """
     target = roles.target
     if target is not None and not strategy.takes_target:
         raise errors.strategy_without_target(strategy.name)
@@ -142,7 +160,14 @@ def _candidate_columns(prepared: Prepared, strategy: Strategy, roles: Roles) -> 
     varies[list(roles.given)] = False
     if target is not None:
         varies[target] = False
-    return np.flatnonzero(varies).astype(np.int32)
+    ordered = table_order_by_content(prepared)
+    return ordered[varies[ordered]].astype(np.int32)
+
+
+def _affordable_triples(measure: Measure, n_rows: int, *, with_target: bool) -> int | None:
+    """Return the number of sets of three that can be scored in `SECONDS_FOR_TRIPLES`."""
+    seconds = measure.seconds_per_triple(n_rows, with_target=with_target)
+    return None if seconds is None else int(SECONDS_FOR_TRIPLES / seconds)
 
 
 def _json_fields(instance: Any) -> dict[str, Any]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from covary.array_types import OnProgress, OnStage
+from covary.engines import RunTasks
 
 
 def of_stage(stage: str, on_progress: OnStage | None) -> OnProgress:
@@ -13,3 +17,16 @@ def of_stage(stage: str, on_progress: OnStage | None) -> OnProgress:
             on_progress(stage, done, total)
 
     return report
+
+
+def reporting(run: RunTasks, report: OnProgress) -> RunTasks:
+    """Return a function that runs tasks in the same way and reports the items done."""
+
+    def run_and_report(task: Any, items: Any) -> Iterator[tuple[int, Any]]:
+        done = 0
+        for first, found in run(task, items):
+            done += len(found)
+            report(done, len(items))
+            yield first, found
+
+    return run_and_report

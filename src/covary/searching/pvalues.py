@@ -9,28 +9,24 @@ import numpy as np
 
 from covary import errors
 from covary.array_types import Columns, Floats, OnStage
-from covary.engines import Engine
+from covary.engines import Engine, RunTasks
 from covary.results import TestSummary
-from covary.runs import RunFile
-from covary.searching.null_searches import NullSearch, NullSearchTask, search_shuffled
+from covary.runs import RunFile, StoredTasks
 from covary.searching.plan import SearchPlan
-from covary.searching.progress import of_stage
+from covary.searching.progress import of_stage, reporting
 from covary.searching.ranking import ScoredSet
 from covary.searching.set_increments import SetIncrements
-from covary.seeds import Purpose
-from covary.significance.corrections import (
-    benjamini_hochberg,
-    besag_clifford,
-    insignificant_count,
+from covary.significance.null_evidence import (
+    DRAWS_AS_NUMBERS,
+    FamilyPvalues,
+    NullEvidence,
+    draw_evidence,
+    false_discovery_rates,
+    family_pvalues,
 )
-from covary.significance.nulls import RandomPermutations
+from covary.significance.nulls import RandomPermutations, present_rows
 from covary.significance.permutation import NullDistribution, PermutationResult, PermutationTest
 from covary.significance.stopping import LEVEL, Stopping
-from covary.tolerance import at_least
-
-# The search is repeated on at most this many shuffled tables: enough for p = 0.005.
-MAX_NULL_SEARCHES = 199
-FIRST_NULL_SEARCHES = 16
 
 
 class SearchPvalues:
@@ -53,11 +49,12 @@ class SearchPvalues:
     ) -> None:
         self.plan = plan
         self.sets = tuple(columns for columns, _ in found)
-        self.scores = np.array([score for _, score in found])
         self.scored = scored
         self.increments = increments
         self.null: NullDistribution | None = None
-        self.null_searches: list[NullSearch] = []
+        self.family: FamilyPvalues | None = None
+        # The q-value and the family-wise p-value of each set, if a run file has them.
+        self.finished: list[tuple[float, float]] = []
         self.complete = False
 
     def run(
@@ -70,7 +67,7 @@ class SearchPvalues:
         try:
             self._test_sets(engine, run_file, on_progress)
             self._test_increments(engine, run_file, on_progress)
-            self._search_shuffled_tables(engine, run_file, on_progress)
+            self._draw_null_evidence(engine, run_file, on_progress)
         finally:
             if run_file is not None:
                 run_file.flush()
@@ -80,13 +77,20 @@ class SearchPvalues:
         """Return the columns to permute: these, or only the target."""
         return tuple(columns) if self.plan.target is None else (self.plan.target,)
 
+    def _permutations(self, moving: tuple[int, ...]) -> RandomPermutations:
+        """Return random permutations of columns."""
+        plan = self.plan
+        keep_missing = plan.measure.keeps_missing(plan.prepared)
+        present = present_rows(plan.prepared, moving) if keep_missing else {}
+        return RandomPermutations(plan.prepared.n_rows, moving, plan.options.seed, present=present)
+
     def _test_sets(
         self, engine: Engine, run_file: RunFile | None, on_progress: OnStage | None
     ) -> None:
         """Compare each set with itself on permuted tables, which all sets share."""
         plan, options = self.plan, self.plan.options
         moving = sorted({column for columns in self.sets for column in columns})[1:]
-        permutations = RandomPermutations(plan.prepared.n_rows, self._moving(moving), options.seed)
+        permutations = self._permutations(self._moving(moving))
         test = PermutationTest(plan.measure, plan.prepared, self.sets, plan.target, permutations)
         maximum, stored, store = options.permutations, None, None
         if run_file is not None:
@@ -98,7 +102,7 @@ class SearchPvalues:
             observed = test.observed(session.run, of_stage("evidence of sets", on_progress))
             if not observed.any():
                 self._warn_if_untestable()
-            self.null = NullDistribution(observed, maximum, stopping, stored)
+            self.null = NullDistribution(observed, maximum, stopping, stored, skips_far=True)
             self.null.grow(session.run, store, of_stage("permutations", on_progress))
 
     def _warn_if_untestable(self) -> None:
@@ -116,65 +120,28 @@ class SearchPvalues:
             with engine.session(self.increments.tests()) as session:
                 self.increments.test(self.sets, session.run, run_file, report)
 
-    def _search_shuffled_tables(
+    def _draw_null_evidence(
         self, engine: Engine, run_file: RunFile | None, on_progress: OnStage | None
     ) -> None:
-        """Repeat the search on shuffled tables, until the best set is clearly insignificant."""
+        """Draw the evidence of random sets of shuffled columns, for each size that was found."""
         plan = self.plan
-        moving = self._moving(plan.candidates.columns[1:].tolist())
-        cells = (
-            None if plan.target is None else plan.measure.null_cells(plan.prepared, plan.target)
+        columns = plan.candidates.columns.tolist()
+        null = NullEvidence.of(
+            plan.measure, plan.prepared, columns, plan.target, plan.options.seed
         )
-        permutations = RandomPermutations(
-            plan.prepared.n_rows, moving, plan.options.seed, Purpose.NULL_SEARCHES, cells
-        )
-        task = NullSearchTask(
-            plan.prepared, plan.measure, plan.candidates, self._thresholds, permutations
-        )
-        results: dict[int, NullSearch] = {}
+        sizes = sorted({len(each) for each in self.sets})
+        largest = min(plan.strategy.max_size or plan.n_columns, plan.n_columns)
+        self.family = FamilyPvalues(null, range(2, largest + 1))
         if run_file is not None:
-            stored = run_file.stored_null_searches(self._thresholds.size)
-            results = {number: NullSearch(*each) for number, each in stored.items()}
-        report = of_stage("shuffled tables", on_progress)
-        with engine.session(task) as session:
-            last = 0
-            while not self._is_insignificant() and last < self.max_searches:
-                first, last = last, min(max(2 * last, FIRST_NULL_SEARCHES), self.max_searches)
-                todo = [number for number in range(first, last) if number not in results]
-                done = last - len(todo)
-                for start, found in session.run(search_shuffled, todo):
-                    for number, each in zip(todo[start:], found, strict=False):
-                        results[number] = each
-                        if run_file is not None:
-                            run_file.store_null_search(number, *each)
-                    done += len(found)
-                    report(done, self.max_searches)
-                self.null_searches += [results[number] for number in range(first, last)]
-        if self._is_insignificant():
-            n_exceeding = np.cumsum(at_least(self._highest, float(self.scores[0])))
-            del self.null_searches[int(np.searchsorted(n_exceeding, self._enough)) + 1 :]
-
-    @property
-    def max_searches(self) -> int:
-        """The maximum number of shuffled tables to search."""
-        return min(self.plan.options.permutations, MAX_NULL_SEARCHES)
-
-    @property
-    def _thresholds(self) -> Floats:
-        return np.unique(self.scores)
-
-    @property
-    def _highest(self) -> Floats:
-        return np.array([each.highest for each in self.null_searches])
-
-    @property
-    def _enough(self) -> int:
-        """The number of shuffled tables with a higher best score that ends the test."""
-        return insignificant_count(self.max_searches, LEVEL)
-
-    def _is_insignificant(self) -> bool:
-        n_exceeding = int(at_least(self._highest, float(self.scores[0])).sum())
-        return n_exceeding >= self._enough
+            self.finished = run_file.finished_tests(len(self.sets))
+        if self.finished:
+            return
+        report = of_stage("null distribution", on_progress)
+        with engine.session(null) as session:
+            run: RunTasks = session.run
+            if run_file is not None:
+                run = StoredTasks(run_file, {draw_evidence: DRAWS_AS_NUMBERS}).around(run)
+            self.family.compute(sizes, reporting(run, report))
 
     # ------------------------------------------------------------ results
 
@@ -190,34 +157,43 @@ class SearchPvalues:
         results = self.by_set()
         return [results[each].pvalue if each in results else None for each in self.sets]
 
+    def _expected(self) -> Floats:
+        """Return the expected number of sets with the evidence of each set, by chance."""
+        assert self.family is not None
+        assert self.null is not None
+        observed = self.null.observed.tolist()
+        return np.array(
+            [
+                self.family.expected(len(columns), evidence)
+                for columns, evidence in zip(self.sets, observed, strict=True)
+            ]
+        )
+
     def family_pvalues(self) -> list[float | None]:
-        """Return the family-wise p-value of each set (Westfall and Young)."""
+        """Return the family-wise p-value of each set; never smaller than the set's own p-value."""
         if not self.complete:
             return [None] * len(self.sets)
-        return [
-            besag_clifford(at_least(self._highest, score), self._enough, self.max_searches)
-            for score in self.scores
-        ]
+        if self.finished:
+            return [family_pvalue for _, family_pvalue in self.finished]
+        return [float(p) for p in np.maximum(family_pvalues(self._expected()), self._own())]
 
     def qvalues(self) -> list[float | None]:
-        """Return the false discovery rate among all sets that score at least as high.
+        """Return the false discovery rate among all sets with at least the evidence of each set.
 
-        Every scored set has a p-value: the share of all sets, over all shuffled tables, that score
-        at least as high. Benjamini and Hochberg's procedure is applied to all of them. Sets that
-        add nothing beyond a subset do not count as discoveries, because one strong pair with many
-        additional columns would let many false sets pass. A q-value is never smaller than the
-        p-value of the set alone.
+        Sets that add nothing beyond a subset do not count as discoveries, because one strong pair
+        with many additional columns would let many false sets pass. A q-value is never smaller
+        than the p-value of the set alone.
         """
         if not self.complete:
             return [None] * len(self.sets)
-        total = 1 + sum(each.scored for each in self.null_searches)
-        counts = 1 + np.sum([each.counts for each in self.null_searches], axis=0)
-        at = np.searchsorted(self._thresholds, self.scores)
-        adds = np.array([not self.increments.adds_nothing(columns) for columns in self.sets])
-        ranks = np.array([np.count_nonzero(adds & at_least(self.scores, t)) for t in self.scores])
-        qvalues = benjamini_hochberg(counts[at] / total, ranks, self.scored)
-        own = np.array([1.0 if p is None else p for p in self.pvalues()])
-        return [float(q) for q in np.maximum(qvalues, own)]
+        if self.finished:
+            return [qvalue for qvalue, _ in self.finished]
+        adds = [not self.increments.adds_nothing(columns) for columns in self.sets]
+        rates = false_discovery_rates(self._expected(), adds)
+        return [float(q) for q in np.maximum(rates, self._own())]
+
+    def _own(self) -> Floats:
+        return np.array([1.0 if p is None else p for p in self.pvalues()])
 
     def fields(self) -> list[dict[str, Any]]:
         """Return the results of each set, by the names of the fields of `Subspace`."""
@@ -246,7 +222,7 @@ class SearchPvalues:
         """Return what the p-values are corrected for."""
         return TestSummary(
             permutations=self.plan.options.permutations,
-            searches=len(self.null_searches),
+            compared=self.family.n_compared if self.family is not None else 0,
             seed=self.plan.options.seed,
             level=LEVEL,
             complete=self.complete,

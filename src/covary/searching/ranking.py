@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import combinations
 from operator import and_
@@ -23,10 +23,17 @@ TOLERANCE = 1e-12
 
 
 class TopSets:
-    """The best sets so far. Of equal scores, smaller sets and earlier columns come first."""
+    """The best sets so far. Of equal scores, smaller sets and earlier columns come first.
 
-    def __init__(self, capacity: int) -> None:
+    Parameters
+    ----------
+    capacity : the number of sets to keep
+    places : the place of each column in the order that decides which columns are earlier
+    """
+
+    def __init__(self, capacity: int, places: Sequence[int]) -> None:
         self.capacity = capacity
+        self.places = places
         self.ranked: list[ScoredSet] = []
 
     def add(self, sets: ColumnSets, scores: Floats) -> None:
@@ -37,7 +44,7 @@ class TopSets:
         best = np.argsort(-scores, kind="stable")
         found = zip(map(tuple, sets[best].tolist()), scores[best].tolist(), strict=True)
         self.ranked += self.select(found)
-        self.ranked.sort(key=_rank)
+        self.ranked.sort(key=self.rank)
         del self.ranked[self.capacity :]
 
     def select(self, found: Iterable[ScoredSet]) -> list[ScoredSet]:
@@ -47,6 +54,11 @@ class TopSets:
     def first(self, top: int) -> list[ScoredSet]:
         """Return the first sets."""
         return self.ranked[:top]
+
+    def rank(self, found: ScoredSet) -> tuple[float, int, list[int]]:
+        """Return the key by which sets are sorted, best first."""
+        columns, score = found
+        return -score, len(columns), sorted(self.places[column] for column in columns)
 
 
 class MaximalTopSets(TopSets):
@@ -58,7 +70,7 @@ class MaximalTopSets(TopSets):
         kept: list[ScoredSet] = []
         sets_with: defaultdict[int, int] = defaultdict(int)  # by column, one bit per kept set
         # Of equal scores, larger sets come first because they exclude smaller ones.
-        for found in sorted(self.ranked, key=lambda found: (-found[1], -len(found[0]), found[0])):
+        for found in sorted(self.ranked, key=lambda found: (-found[1], -len(found[0]))):
             columns, score = found
             if score <= cut_off or (len(kept) >= top and score < kept[top - 1][1]):
                 break
@@ -66,7 +78,7 @@ class MaximalTopSets(TopSets):
                 for column in columns:
                     sets_with[column] |= 1 << len(kept)
                 kept.append(found)
-        return sorted(kept, key=_rank)[:top]
+        return sorted(kept, key=self.rank)[:top]
 
 
 class MinimalTopSets(TopSets):
@@ -75,8 +87,8 @@ class MinimalTopSets(TopSets):
     All sets contain the target.
     """
 
-    def __init__(self, capacity: int, target: int) -> None:
-        super().__init__(capacity)
+    def __init__(self, capacity: int, places: Sequence[int], target: int) -> None:
+        super().__init__(capacity, places)
         self.target = target
         self.scores: dict[Columns, float] = {}
 
@@ -102,8 +114,3 @@ def _subsets_with(columns: Columns, target: int) -> Iterator[Columns]:
     for size in sizes:
         for subset in combinations(others, size):
             yield tuple(sorted((*subset, target)))
-
-
-def _rank(found: ScoredSet) -> tuple[float, int, Columns]:
-    columns, score = found
-    return -score, len(columns), columns

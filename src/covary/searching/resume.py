@@ -123,7 +123,8 @@ def restore_table(
 ) -> Table:
     """Return the table of a run file with the columns that it had then."""
     try:
-        declared = TableOptions(**{name: facts.get(name) for name in TableOptions.defaults()})
+        former = TableOptions.former_defaults()
+        declared = TableOptions(**{name: facts.get(name, former[name]) for name in former})
         table = read_table(declare(source, declared), names)
     except errors.ColumnError as error:
         raise errors.not_the_table_of_run(source, path, str(error).rstrip(".")) from None

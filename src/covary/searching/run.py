@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from covary.array_types import OnStage
+from covary import errors
+from covary.array_types import Columns, OnStage
 from covary.engines import Engine
 from covary.results import Presenter, SearchResult, Subspace
 from covary.runs import RunFile
@@ -18,6 +20,7 @@ from covary.searching.progress import of_stage
 from covary.searching.pvalues import SearchPvalues
 from covary.searching.ranking import ScoredSet
 from covary.searching.record import SearchRecord
+from covary.searching.relations import MAX_COMPARED_SETS, Relations
 from covary.searching.score_recorder import POOL, ScoreRecorder
 from covary.searching.set_increments import SetIncrements
 from covary.table import kind_of_frame, labels_of
@@ -35,6 +38,7 @@ class Search:
         self.scores = ScoreRecorder(plan)
         self.increments = SetIncrements(plan)
         self.sifted: list[ScoredSet] | None = None
+        self._relations: Relations | None = None
         self.pvalues: SearchPvalues | None = None
 
     @property
@@ -50,11 +54,21 @@ class Search:
         if path is None:
             yield None
             return
+        if resume and RunFile.lacks(path, "missing"):
+            self._use_former_options(path)
         run_file = RunFile.open(path, self.plan.description(), resume=resume)
         try:
             yield run_file
         finally:
             run_file.close()
+
+    def _use_former_options(self, path: str | os.PathLike[str]) -> None:
+        """Search as before the option ``missing`` existed, as the run file did."""
+        prepared = self.plan.prepared
+        if not prepared.missing_is_level:
+            if prepared.absent(range(len(prepared.names))) is not None:
+                errors.warn(errors.resumed_with_missing_level(path))
+            self.__init__(replace(self.plan, prepared=prepared.with_missing("level")))  # type: ignore[misc]
 
     def run(
         self,
@@ -86,9 +100,9 @@ class Search:
             self._sift(engine, run_file, on_progress)
         self.complete = True
         if run_file is not None:
-            run_file.store_best_sets(self.found())
+            run_file.store_best_sets(self.reported())
         if options.permutations > 0 and self.found():
-            self.pvalues = SearchPvalues(plan, self.found(), self.scored, self.increments)
+            self.pvalues = SearchPvalues(plan, self.reported(), self.scored, self.increments)
             self.pvalues.run(engine, run_file, on_progress)
         if run_file is not None:
             run_file.finish(self.pvalues.rows() if self.pvalues else ())
@@ -122,6 +136,26 @@ class Search:
             return self.sifted
         return self.scores.ranking.first(self.plan.options.top)
 
+    def relations(self) -> Relations:
+        """Return the relations among the best sets, as far as these are known.
+
+        Sets that passed sifting need all of their columns, so that none is a variant.
+        """
+        if self._relations is None or not self.complete:
+            plan, ranked = self.plan, self.sifted
+            if ranked is None:
+                ranked = self.scores.ranking.first(max(MAX_COMPARED_SETS, plan.options.top))
+            self._relations = Relations(
+                ranked, plan.target, plan.options.top, folded=self.sifted is None
+            )
+        return self._relations
+
+    def reported(self) -> list[ScoredSet]:
+        """Return the best sets, and after them the relations that are not among these."""
+        found = self.found()
+        known = {columns for columns, _ in found}
+        return found + [each for each in self.relations().listed if each[0] not in known]
+
     def _examined(self) -> tuple[tuple[int, int, int], ...]:
         """Return, for each size of sets, the numbers of scored and of possible sets."""
         candidates, strategy = self.plan.candidates, self.plan.strategy
@@ -153,19 +187,12 @@ class Search:
 
     def result(self, record: SearchRecord, presenter: Presenter | None = None) -> SearchResult:
         """Return the result; ``presenter`` draws its figures and writes its report."""
-        plan, labels = self.plan, record.labels
-        found = self.found()
-        pvalues = [{}] * len(found) if self.pvalues is None else self.pvalues.fields()
+        plan = self.plan
+        subspaces = self._subspaces(record.labels, presenter)
+        labels = record.labels
         return SearchResult(
-            tuple(
-                Subspace(
-                    tuple(labels[column] for column in columns),
-                    score,
-                    **fields,
-                    _presenter=presenter,
-                )
-                for (columns, score), fields in zip(found, pvalues, strict=True)
-            ),
+            tuple(subspaces[columns] for columns, _ in self.found()),
+            relations=tuple(subspaces[columns] for columns, _ in self.relations().listed),
             measure=plan.measure.name,
             strategy=plan.strategy.name,
             parameters={**plan.parameters(), **plan.options.test_facts()},
@@ -178,3 +205,26 @@ class Search:
             _frame_library=record.frame_library,
             _presenter=presenter,
         )
+
+    def _subspaces(
+        self, labels: Sequence[Any], presenter: Presenter | None
+    ) -> dict[Columns, Subspace]:
+        """Return every reported set in the user's terms."""
+        reported, relations = self.reported(), self.relations()
+        by_set = {relation.columns: relation for relation in relations.relations()}
+        pvalues = [{}] * len(reported) if self.pvalues is None else self.pvalues.fields()
+        subspaces = {}
+        for (columns, score), fields in zip(reported, pvalues, strict=True):
+            relation, listed = by_set.get(columns), relations.variant_of(columns)
+            subspaces[columns] = Subspace(
+                tuple(labels[column] for column in columns),
+                score,
+                **fields,
+                variant_of=None if listed is None else tuple(labels[c] for c in listed),
+                variants=0 if relation is None else relation.variants,
+                variant_columns=()
+                if relation is None
+                else tuple(labels[c] for c in relation.columns_of_variants),
+                _presenter=presenter,
+            )
+        return subspaces

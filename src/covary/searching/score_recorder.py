@@ -98,8 +98,9 @@ def _make_ranking(plan: SearchPlan) -> TopSets:
     """Return the ranking that the options ask for."""
     options = plan.options
     pool = max(POOL, options.top)
+    places = plan.content_places.tolist()
     if plan.target is not None:
-        return MinimalTopSets(pool, plan.target)
+        return MinimalTopSets(pool, places, plan.target)
     if options.prune:
-        return MaximalTopSets(pool)
-    return TopSets(pool if options.sift else options.top)
+        return MaximalTopSets(pool, places)
+    return TopSets(pool, places)

@@ -13,9 +13,10 @@ import numpy as np
 
 from covary.array_types import Columns, Floats
 from covary.measures import Measure
+from covary.measures.shared.content_order import content_hashes
 from covary.measures.uds_chance.conditional import MAX_ROWS
 from covary.measures.uds_chance.uds_chance import UDSChance
-from covary.prepare import Prepared
+from covary.prepare import Need, Prepared, Ranks
 from covary.seeds import Purpose, random_stream
 from covary.table import Column, Table
 
@@ -42,6 +43,7 @@ class IncrementTests(NamedTuple):
 
     def precomputed(self) -> IncrementTests:
         """Compute derived data before the tests are sent to workers; return the tests."""
+        self.prepared.precompute([Need(Ranks)])
         if self.prepared.n_rows <= MAX_ROWS:
             self.prepared.precompute(self.tester.needs())
         return self
@@ -56,7 +58,8 @@ class IncrementTests(NamedTuple):
 
     def _sampled(self, columns: Columns) -> IncrementTests:
         """Return the tests of some rows of these columns only."""
-        rng = random_stream(self.seed, Purpose.INCREMENTS, *columns)
+        hashes = content_hashes(self.prepared, columns)
+        rng = random_stream(self.seed, Purpose.INCREMENTS, *sorted(hashes))
         rows = np.sort(rng.choice(self.prepared.n_rows, MAX_ROWS, replace=False))
         every = (*columns, *self.given)
         sampled = [Column(self.prepared.names[c], self.prepared.by_row(c)[rows]) for c in every]

@@ -13,7 +13,7 @@ from covary.measures import Measure
 from covary.options import Options, option
 from covary.prepare import Prepared, Roles
 from covary.results import TestResult
-from covary.significance.nulls import RandomPermutations, all_arrangements
+from covary.significance.nulls import RandomPermutations, all_arrangements, present_rows
 from covary.significance.permutation import NullDistribution, PermutationTest
 from covary.significance.stopping import Stopping
 
@@ -65,11 +65,15 @@ class IndependenceTest(NamedTuple):
         prepared, names, options = self.prepared, self.prepared.names, self.options
         columns, target, given = self.roles.tested, self.roles.target, self.roles.given
         every = None
+        keep_missing = self.measure.keeps_missing(prepared)
         if not given:
-            every = all_arrangements(prepared, columns, target, options.permutations)
+            every = all_arrangements(prepared, columns, target, options.permutations, keep_missing)
         maximum = options.permutations if every is None else every.number
         moving = columns[1:] if target is None else (target,)
-        arrangements = every or RandomPermutations(prepared.n_rows, moving, options.seed)
+        present = present_rows(prepared, moving) if keep_missing else {}
+        arrangements = every or RandomPermutations(
+            prepared.n_rows, moving, options.seed, present=present
+        )
         test = PermutationTest(self.measure, prepared, (columns,), target, arrangements)
         stopping = None
         if options.level is not None and every is None:

@@ -17,11 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covary.array_types import Columns, Floats
+from covary.array_types import Columns, Floats, Rows
 from covary.engines import RunTasks
 from covary.measures import Measure
+from covary.measures.shared.content_order import order_one_by_content
 from covary.prepare import Moves, Prepared
+from covary.prepare.derived import keep_missing
+from covary.runs import Codec
 from covary.seeds import Purpose, random_stream
+from covary.significance.nulls import present_rows
 
 # Of larger tables, a sample of rows is used: the distribution hardly depends on their number.
 MAX_ROWS = 4_000
@@ -53,8 +57,8 @@ class NullEvidence(NamedTuple):
     Parameters
     ----------
     measure, prepared : the measure, and the columns, of at most `MAX_ROWS` rows
-    columns : the columns from which sets are built, without the target. Their order decides which
-        of them are drawn: it should depend on their contents only.
+    columns : the columns from which sets are built, without the target, ordered by content: the
+        order decides which of them are drawn
     target : the column that all sets contain, if there is one
     seed : of the shuffles
     """
@@ -77,7 +81,8 @@ class NullEvidence(NamedTuple):
         """Return the task data; a sample of rows if there are many."""
         sample = _sample_rows(prepared, seed)
         sample.precompute(measure.evidence_needs())
-        return cls(measure, sample, tuple(columns), target, seed)
+        ordered = order_one_by_content(prepared, columns)
+        return cls(measure, sample, tuple(ordered), target, seed)
 
     @property
     def n_fixed(self) -> int:
@@ -122,12 +127,18 @@ class NullEvidence(NamedTuple):
         ]
         moving = chosen[1:] if self.target is None else [self.target]
         moves: list[Moves] = [
-            {column: self._shuffled(rng) for column in moving} for _ in range(self._n_shuffles)
+            {column: self._shuffled(column, rng) for column in moving}
+            for _ in range(self._n_shuffles)
         ]
         return self.measure.evidence_moved(self.prepared, sets, moves, self.target).ravel()
 
-    def _shuffled(self, rng: np.random.Generator) -> np.ndarray:
-        return rng.permutation(self.prepared.n_rows).astype(np.uint32)
+    def _shuffled(self, column: int, rng: np.random.Generator) -> Rows:
+        """Return a random permutation; missing cells stay in their rows if they do not count."""
+        prepared = self.prepared
+        rows: Rows = rng.permutation(prepared.n_rows).astype(np.uint32)
+        if prepared.has_missing(column) and self.measure.keeps_missing(prepared):
+            rows = keep_missing(rows, present_rows(prepared, [column])[column])
+        return rows
 
 
 def _sample_rows(prepared: Prepared, seed: int) -> Prepared:
@@ -144,6 +155,10 @@ def _sample_rows(prepared: Prepared, seed: int) -> Prepared:
 def draw_evidence(null: NullEvidence, draws: Sequence[Draw]) -> list[Floats]:
     """Return the evidence of random sets of shuffled columns: a task."""
     return [null.draw(each) for each in draws]
+
+
+# How a run file stores the result of a draw.
+DRAWS_AS_NUMBERS = Codec(np.ravel, np.copy)
 
 
 class Tail:
@@ -212,6 +227,11 @@ class FamilyPvalues:
         for size in sizes:
             values = [each for each, draw in zip(found, draws, strict=True) if draw.size == size]
             self.tails[size] = Tail(np.concatenate(values))
+
+    @property
+    def n_compared(self) -> int:
+        """The number of all sets that are compared."""
+        return sum(self.null.n_sets(size) for size in self.sizes)
 
     def single(self, size: int, evidence: float) -> float:
         """Return the p-value of one set that was chosen in advance."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple, Protocol
@@ -13,7 +13,7 @@ import numpy as np
 
 from covary import kernels
 from covary.array_types import Integers, Rows
-from covary.prepare import Prepared, Ranks
+from covary.prepare import Prepared, Ranks, keep_missing
 from covary.seeds import Purpose, random_stream
 
 # All arrangements are listed only if they have at most this many cells in total.
@@ -38,6 +38,8 @@ class RandomPermutations:
     seed : the random seed
     purpose : what the permutations are for
     cells : the cell of each row, if values are permuted within cells only
+    present : by column, the rows of its values if its missing cells do not move, see
+        `present_rows`; not used with cells
     """
 
     n_rows: int
@@ -45,6 +47,7 @@ class RandomPermutations:
     seed: int
     purpose: Purpose = Purpose.SET_TESTS
     cells: Rows | None = None
+    present: Mapping[int, Rows] = field(default_factory=dict)
 
     def moves(self, number: int) -> dict[int, Rows]:
         return {column: self._permutation(number, column) for column in self.columns}
@@ -55,6 +58,8 @@ class RandomPermutations:
         rows: Rows
         if self.cells is None:
             rows = shuffling.shuffle(uniforms)
+            if column in self.present:
+                rows = keep_missing(rows, self.present[column])
         else:
             rows = shuffling.shuffle_within_groups(*self._rows_by_cell, uniforms)
         return rows
@@ -65,6 +70,15 @@ class RandomPermutations:
         assert self.cells is not None
         starts = np.append(0, np.cumsum(np.bincount(self.cells)))
         return np.argsort(self.cells, kind="stable").astype(np.uint32), starts
+
+
+def present_rows(prepared: Prepared, columns: Sequence[int]) -> dict[int, Rows]:
+    """Return the rows with a value of each column that has missing cells."""
+    return {
+        column: np.sort(prepared.orders[column, : prepared.n_present[column]])
+        for column in columns
+        if prepared.has_missing(column)
+    }
 
 
 class AllArrangements(NamedTuple):
@@ -93,7 +107,11 @@ class AllArrangements(NamedTuple):
 
 
 def all_arrangements(
-    prepared: Prepared, columns: Sequence[int], target: int | None, maximum: int
+    prepared: Prepared,
+    columns: Sequence[int],
+    target: int | None,
+    maximum: int,
+    missing_stay: bool = False,
 ) -> AllArrangements | None:
     """Return all distinct arrangements of columns, or None if there are too many.
 
@@ -101,9 +119,10 @@ def all_arrangements(
     than `MAX_LISTED_CELLS` cells in total.
 
     Only relative positions matter. So the column with the most arrangements stays fixed, or all
-    columns except the target if there is one. Exchanging equal values changes nothing.
+    columns except the target if there is one. Exchanging equal values changes nothing. With
+    ``missing_stay``, missing cells do not move.
     """
-    numbers = {column: _log_number(prepared, column) for column in columns}
+    numbers = {column: _log_number(prepared, column, missing_stay) for column in columns}
     if target is None:
         moving = sorted(columns, key=lambda column: (numbers[column], column))[:-1]
     else:
@@ -113,20 +132,36 @@ def all_arrangements(
     if total > math.log(maximum + 1.5) or cells > math.log(MAX_LISTED_CELLS):
         return None
     ranks = prepared.derived(Ranks).by_row
-    return AllArrangements(tuple(moving), tuple(_arrangements(ranks[each]) for each in moving))
+    fixed = present_rows(prepared, moving) if missing_stay else {}
+    return AllArrangements(
+        tuple(moving), tuple(_arrangements(ranks[each], fixed.get(each)) for each in moving)
+    )
 
 
-def _log_number(prepared: Prepared, column: int) -> float:
+def _log_number(prepared: Prepared, column: int, missing_stay: bool) -> float:
     """Return the logarithm of the number of distinct arrangements of a column."""
     n_present = int(prepared.n_present[column])
     values = prepared.values[column, :n_present]
     ends = np.flatnonzero(values[1:] != values[:-1]) + 1
     ties = [*np.diff(ends, prepend=0, append=n_present).tolist(), prepared.n_rows - n_present]
+    if missing_stay:
+        ties.pop()
+        # Rounded, because it matters which of two columns with as many arrangements stays fixed.
+        return round(math.lgamma(n_present + 1) - sum(math.lgamma(n + 1) for n in ties), 9)
     return math.lgamma(prepared.n_rows + 1) - sum(math.lgamma(n + 1) for n in ties)
 
 
-def _arrangements(ranks: Rows) -> Rows:
-    """Return all distinct arrangements of values with these ranks, the observed one first."""
+def _arrangements(ranks: Rows, present: Rows | None = None) -> Rows:
+    """Return all distinct arrangements of values with these ranks, the observed one first.
+
+    Only the values in the rows ``present`` move, if they are given.
+    """
+    if present is not None:
+        every = np.arange(ranks.size, dtype=np.uint32)
+        some = _arrangements(ranks[present]) if present.size else np.empty((1, 0), np.uint32)
+        arrangements_of_all = np.tile(every, (len(some), 1))
+        arrangements_of_all[:, present] = present[some]
+        return arrangements_of_all
     groups = [np.flatnonzero(ranks == rank) for rank in np.unique(ranks)]
     groups.sort(key=len)
     observed = [tuple(rows.tolist()) for rows in groups]

@@ -13,7 +13,19 @@ from covary.measures import Measure
 from covary.prepare import Prepared
 from covary.significance.nulls import Arrangements
 from covary.significance.stopping import MIN_PERMUTATIONS, Stopping
+from covary.tail_probability import tail_probability
 from covary.tolerance import at_least
+
+# After this many permutations, a set whose evidence is far above all of them may stop. Sets are
+# examined after this number anyway.
+FAR_PERMUTATIONS = 4 * MIN_PERMUTATIONS
+# Its fitted tail probability is below this, and below this fraction of the smallest possible
+# p-value. A tail that is fitted to so few permutations may be wrong by a factor of ten.
+FAR_TAIL = 2e-6
+FAR_FRACTION = 0.1
+# If it is this many standard deviations above the mean, the first permutations are sufficient: the
+# probability is below 1/901 for every distribution (Cantelli), and much smaller for usual ones.
+VERY_FAR_DEVIATIONS = 30.0
 
 # Stores the numbers of permutations, the sets, and their evidence.
 StoreEvidence = Callable[[list[int], tuple[int, ...], Floats], None]
@@ -88,6 +100,8 @@ class NullDistribution:
     observed : the evidence of each set
     maximum : the maximum number of permutations
     stopping : the rule to stop early; None to use all permutations
+    skips_far : whether a set stops if its evidence is so far above that of the first permutations
+        that the smallest possible p-value is certain
     stored : the evidence that was computed before, one line per permutation, NaN where missing
     """
 
@@ -97,8 +111,12 @@ class NullDistribution:
         maximum: int,
         stopping: Stopping | None = None,
         stored: Floats | None = None,
+        *,
+        skips_far: bool = False,
     ) -> None:
         self.observed = observed
+        self.skips_far = skips_far
+        self._is_far = np.zeros(observed.size, np.bool_)
         self.maximum = maximum
         self.stopping = stopping
         self.values = np.empty((0, observed.size)) if stored is None else stored
@@ -124,7 +142,8 @@ class NullDistribution:
         ----------
         run : runs tasks on an engine whose session has the `PermutationTest`
         store : stores new values
-        on_progress : called with the number of values computed and the maximum
+        on_progress : called with the number of values computed and the number that are likely to
+            be needed
         """
         while self.undecided and self.n_permutations < self.maximum:
             last = self.maximum
@@ -149,7 +168,8 @@ class NullDistribution:
         block = self.values[first:last, sets]
         missing = (np.flatnonzero(np.isnan(block).any(axis=1)) + first).tolist()
         items = [Permutation(number, sets) for number in missing]
-        total = self.n_values + len(sets) * (self.maximum - first)
+        ends = [min(max(self._likely_end(at), last), self.maximum) for at in sets]
+        total = self.n_values + sum(ends) - first * len(sets)
         self.n_values += len(sets) * (last - first - len(items))
         for start, lines in run(evidence_permuted, items):
             numbers = missing[start : start + len(lines)]
@@ -164,7 +184,39 @@ class NullDistribution:
         """Return the number of permutations after which a set is decided, or None."""
         if self.stopping is None:
             return self.n_permutations if self.n_permutations == self.maximum else None
+        if self.skips_far and self.n_permutations < self.maximum:
+            for n, is_far in (
+                (MIN_PERMUTATIONS, self._seems_very_far),
+                (FAR_PERMUTATIONS, self._seems_far),
+            ):
+                if n == self.n_permutations and is_far(at, n):
+                    self._is_far[at] = True
+                    return n
         return self.stopping.stops(np.cumsum(self._exceeding(at, self.n_permutations)))
+
+    def _seems_far(self, at: int, n: int) -> bool:
+        """Return whether the evidence of a set is far above that of the first n permutations."""
+        limit = min(FAR_TAIL, FAR_FRACTION / (1 + self.maximum))
+        return tail_probability(float(self.observed[at]), self.values[:n, at]) < limit
+
+    def _seems_very_far(self, at: int, n: int) -> bool:
+        """Return whether so few permutations are sufficient."""
+        null = self.values[:n, at]
+        spread = float(null.std())
+        return spread > 0.0 and self.observed[at] > null.mean() + VERY_FAR_DEVIATIONS * spread
+
+    def _likely_end(self, at: int) -> int:
+        """Return the number of permutations that a set is likely to need."""
+        n = self.n_permutations
+        if self.stopping is None:
+            return self.maximum
+        if n == 0:  # most sets that a search reports depend strongly
+            return FAR_PERMUTATIONS if self.skips_far else self.maximum
+        if self.skips_far and n < FAR_PERMUTATIONS and self._seems_far(at, n):
+            return FAR_PERMUTATIONS
+        # A set whose p-value is clearly above the level is likely to stop soon.
+        pvalue = (1 + int(self._exceeding(at, n).sum())) / (1 + n)
+        return 2 * n if pvalue > 2 * self.stopping.level else self.maximum
 
     def _exceeding(self, at: int, end: int) -> Booleans:
         return at_least(self.values[:end, at], self.observed[at])
@@ -177,7 +229,9 @@ class NullDistribution:
             return None
         count = int(self._exceeding(at, used).sum())
         null = self.values[:used, at].copy()
-        if self.stopping is None or end is None:
+        if self._is_far[at]:
+            pvalue = 1 / (1 + self.maximum)
+        elif self.stopping is None or end is None:
             pvalue = (1 + count) / (1 + used)
         else:
             pvalue = self.stopping.pvalue(end, count)

@@ -13,7 +13,6 @@ from typing import Any
 from covary.array_types import Columns, OnStage
 from covary.engines import Engine, RunTasks
 from covary.measures import Measure, find_measure
-from covary.measures.uds_chance.places import by_content
 from covary.prepare import Prepared
 from covary.registry import DEFAULT_MEASURE
 from covary.results.overview import (
@@ -82,7 +81,7 @@ class OverviewPlan:
         """Return what identifies this overview in a run file."""
         return RunDescription(
             parameters=self.parameters(),
-            defaults=OverviewOptions.defaults() | TableOptions.defaults(),
+            defaults=OverviewOptions.defaults() | TableOptions.former_defaults(),
             bounds=self.measure.bounds,
             kind=OVERVIEW,
             **table_facts(self.prepared, self.source),
@@ -199,13 +198,7 @@ class OverviewRun:
         """Return the null distribution of the evidence; add the evidence of large sets to it."""
         plan = self.plan
         largest = min(MAX_TESTED, len(plan.columns))
-        null = NullEvidence.of(
-            plan.measure,
-            plan.prepared,
-            by_content(plan.prepared, plan.columns),
-            None,
-            plan.options.seed,
-        )
+        null = NullEvidence.of(plan.measure, plan.prepared, plan.columns, None, plan.options.seed)
         family = FamilyPvalues(null, range(2, largest + 1))
         with engine.session(null) as session:
             run = stages.around(session.run, "null distribution")

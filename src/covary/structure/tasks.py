@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
 from covary.array_types import Floats, OnStage
@@ -13,25 +10,34 @@ from covary.engines.base import Task
 from covary.measures.uds_chance.selection import Found, examine
 from covary.measures.uds_chance.strengths import explain_all
 from covary.runs import Codec, RunFile, StoredTasks
-from covary.searching.progress import of_stage
-from covary.significance.null_evidence import draw_evidence
+from covary.searching.progress import of_stage, reporting
+from covary.significance.null_evidence import DRAWS_AS_NUMBERS, draw_evidence
 from covary.structure.evidence import sets_evidence
 
 
+def _lines_to_numbers(lines: Floats) -> Floats:
+    """Return an array with its width first."""
+    return np.append(lines.shape[1], lines)
+
+
+def _lines_from_numbers(numbers: Floats) -> Floats:
+    return numbers[1:].reshape(-1, int(numbers[0]))
+
+
 def _found_to_numbers(found: Found) -> Floats:
-    return np.array([found.explained, found.freedom, found.n_cells, *found.added])
+    return np.array([found.explained, found.freedom, found.n_cells, *found.null, *found.added])
 
 
 def _found_from_numbers(numbers: Floats) -> Found:
-    explained, freedom, n_cells, *added = numbers.tolist()
-    return Found(explained, freedom, int(n_cells), tuple(added))
+    explained, freedom, n_cells, *rest = numbers.tolist()
+    return Found(explained, freedom, int(n_cells), tuple(rest[3:]), tuple(rest[:3]))
 
 
 CODECS: dict[Task, Codec] = {
-    explain_all: Codec(np.ravel, lambda numbers: numbers.reshape(-1, 2)),
+    explain_all: Codec(_lines_to_numbers, _lines_from_numbers),
     examine: Codec(_found_to_numbers, _found_from_numbers),
     sets_evidence: Codec(np.atleast_1d, lambda numbers: float(numbers[0])),
-    draw_evidence: Codec(np.ravel, lambda numbers: numbers),
+    draw_evidence: DRAWS_AS_NUMBERS,
 }
 
 
@@ -51,13 +57,4 @@ class Stages:
     def around(self, run: RunTasks, stage: str) -> RunTasks:
         """Return a function that runs the tasks of a stage."""
         stored = run if self._stored is None else self._stored.around(run)
-        report = of_stage(stage, self._on_progress)
-
-        def run_and_report(task: Any, items: Any) -> Iterator[tuple[int, Any]]:
-            done = 0
-            for first, found in stored(task, items):
-                done += len(found)
-                report(done, len(items))
-                yield first, found
-
-        return run_and_report
+        return reporting(stored, of_stage(stage, self._on_progress))

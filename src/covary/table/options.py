@@ -31,6 +31,14 @@ class TableOptions(Options):
         kind="several choices",
         choices=("time", "hour", "weekday", "month"),
     )
+    missing: str = option(
+        "values",
+        "What a missing cell of an explaining column is for the default measure. 'values': its "
+        "row does not count for this column, so that only values explain something. 'level': a "
+        "value of its own, so that it may also matter which cells are missing. Other measures "
+        "have their own treatment.",
+        choices=("values", "level"),
+    )
 
     def to_facts(self) -> dict[str, Any]:
         """Return the options as JSON types."""
@@ -40,7 +48,13 @@ class TableOptions(Options):
         }
         nominal = [str(name) for name in self.nominal or ()]
         dates = None if self.dates is None else list(self.dates)
-        return {"nominal": nominal or None, "ordered": ordered or None, "dates": dates}
+        declared = {"nominal": nominal or None, "ordered": ordered or None, "dates": dates}
+        return {**declared, "missing": self.missing}
+
+    @classmethod
+    def former_defaults(cls) -> dict[str, Any]:
+        """Return what options were in effect before they existed."""
+        return {**cls.defaults(), "missing": "level"}
 
 
 NO_OPTIONS = TableOptions()

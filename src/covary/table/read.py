@@ -297,9 +297,8 @@ def _by_name(options: TableOptions, names: Sequence[str]) -> TableOptions:
         return names[_positions([column], names, by_number=True)[0]]
 
     orders = {name(column): labels for column, labels in (options.ordered or {}).items()}
-    options = TableOptions(
-        [name(column) for column in options.nominal or ()], orders, options.dates
-    )
+    nominal = [name(column) for column in options.nominal or ()]
+    options = replace(options, nominal=nominal, ordered=orders)
     _check_declared(options, names)
     return options
 

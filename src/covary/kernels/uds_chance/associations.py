@@ -96,6 +96,19 @@ def _standardised(statistic, mean, variance):
     return (statistic - mean) / deviation, 2.0 * deviation / mean
 
 
+@subkernel
+def _skewness_of_counts(counts, other_counts, n_rows, mean, variance):
+    """Return the skewness of Pearson's chi-square if counts were Poisson variables.
+
+    For a count with the expectation e, (count - e)^2 / e has the variance 2 + 1 / e and the third
+    cumulant 8 + 22 / e + 1 / e^2. The sum of 1 / e follows from the variance of the statistic.
+    """
+    one, other = np.sort(1.0 / counts), np.sort(1.0 / other_counts)
+    squares = (one**2).sum() * (other**2).sum() * float64(n_rows) ** 2
+    third = 8.0 * mean + 22.0 * (variance - 2.0 * mean) + squares
+    return third / variance**1.5
+
+
 # ---------------------------------------------------------------- levels and ranks
 
 
@@ -120,6 +133,26 @@ def kurtosis(places, mean, folded, n_rows):
 
 
 @subkernel
+def skewness(places, mean, folded):
+    """Return the sum of the cubes of places over the sum of squares to the power 1.5.
+
+    ``mean`` is subtracted from absolute places. Places are added from both ends, so that reversing
+    the column changes at most the sign.
+    """
+    second = third = 0.0
+    last = places.size - 1
+    for at in range((places.size + 1) // 2):
+        low, high = float64(places[at]), float64(places[last - at])
+        if folded:
+            low, high = abs(low) - mean, abs(high) - mean
+        if at == last - at:
+            high = 0.0
+        second += low**2 + high**2
+        third += low**3 + high**3
+    return third / second**1.5 if second > 0.0 else 0.0
+
+
+@subkernel
 def kruskal_wallis(levels, counts, places, moments, kurtosis, n_rows, folded):
     """Return the statistic of Kruskal and Wallis, standardised, and its skewness.
 
@@ -129,8 +162,8 @@ def kruskal_wallis(levels, counts, places, moments, kurtosis, n_rows, folded):
     ----------
     levels, places : of the rows in which both columns are present
     counts : the number of rows of each level
-    moments : mean of the absolute places, sum of squares, the same of absolute places, and the
-        number of places
+    moments : mean of the absolute places, sum of squares, the same of absolute places, the number
+        of places, and their skewnesses
     kurtosis : the result of `kurtosis`
     n_rows : the number of all rows
     folded : whether absolute places are compared
@@ -206,7 +239,12 @@ def _pearson(cells, counts, other_counts, n_rows):
     mean, variance = _moments_of_product(
         _traces_of_levels(counts, n_rows), _traces_of_levels(other_counts, n_rows), n_rows
     )
-    return _standardised(statistic, n_rows * mean, float64(n_rows) ** 2 * variance)
+    mean, variance = n_rows * mean, float64(n_rows) ** 2 * variance
+    gain, skewness = _standardised(statistic, mean, variance)
+    if gain > -np.inf:
+        of_counts = _skewness_of_counts(counts, other_counts, n_rows, mean, variance)
+        skewness = max(skewness, of_counts)
+    return gain, skewness
 
 
 @subkernel

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int32, int64, types, uint32, uint64
 
-from covary.kernels.shared.jit import INTEGERS, kernel, subkernel
+from covary.kernels.shared.jit import INTEGERS, ROWS, kernel, subkernel
 from covary.kernels.uds_chance.median_splits import (
     MISSING,
     PLACES,
@@ -183,10 +183,10 @@ def _group_by_level(levels, rows, start, end, counts, found, workspace):
 
 @kernel(
     types.Tuple((types.uint32[::1], types.uint32[:, ::1], types.int64[::1]))(
-        PLACES_AND_LEVELS, INTEGERS
+        PLACES_AND_LEVELS, INTEGERS, ROWS
     )
 )
-def balanced_cells(places_and_levels, columns):
+def balanced_cells(places_and_levels, columns, counted):
     """Return the balanced cells over some columns.
 
     Parameters
@@ -194,6 +194,7 @@ def balanced_cells(places_and_levels, columns):
     places_and_levels : of all columns
     columns : nominal columns are split first, in this order. If several others have the widest
         range, the first of them is split
+    counted : the rows to divide into cells; all others are in the cell 0, and do not count
 
     Returns
     -------
@@ -207,12 +208,12 @@ def balanced_cells(places_and_levels, columns):
     order = columns[levels_of[columns] == 0]
     counts = np.zeros(levels_of.max() + 1, np.int64)
     found = np.empty(counts.size, np.int64)
-    n = places.shape[1]
+    n = counted.size
     levels = n_levels(n)
     n_cells = np.zeros(levels, np.int64)  # finest level first, until the end
-    cells = np.zeros(n, np.uint32)
+    cells = np.zeros(places.shape[1], np.uint32)
     parents = np.zeros((n, levels), np.uint32)  # of each finest cell, its cell in each level
-    rows = np.arange(n).astype(np.uint32)
+    rows = counted.copy()
     workspace = workspace_for(n)
     # Parts that are not finished: start, end, the size of the part that they were split from, and
     # the number of nominal columns along which they were split.
@@ -293,16 +294,23 @@ def balanced_cells(places_and_levels, columns):
 
 
 @subkernel
-def group_rows(cells, n_cells):
-    """Return the rows cell after cell, and where each cell starts, with the end of the last."""
+def group_rows(cells, n_cells, absent):
+    """Return the rows cell after cell, and where each cell starts, with the end of the last.
+
+    Rows that are ``absent`` do not count; all rows count if it is empty.
+    """
+    some = absent.size > 0
     starts = np.zeros(n_cells + 1, np.int64)
-    for cell in cells:
-        starts[int64(cell) + 1] += 1
+    for row in range(cells.size):
+        if not (some and absent[row]):
+            starts[int64(cells[row]) + 1] += 1
     for cell in range(n_cells):
         starts[cell + 1] += starts[cell]
-    rows = np.empty(cells.size, np.uint32)
+    rows = np.empty(starts[n_cells], np.uint32)
     at = starts.copy()
     for row in range(cells.size):
+        if some and absent[row]:
+            continue
         cell = cells[row]
         rows[at[cell]] = uint32(row)
         at[cell] += 1
@@ -317,7 +325,7 @@ def _split_by_levels(levels, n_levels, grouped, starts):
     workspace = np.empty(n, np.uint32)
     counts = np.zeros(n_levels + 1, np.int64)
     found = np.empty(n_levels + 1, np.int64)
-    cells = np.empty(n, np.uint32)
+    cells = np.zeros(levels.size, np.uint32)
     maps = np.empty((3, n), np.uint32)
     n_cells = np.zeros(3, np.int64)
     for cell in range(starts.size - 1):
@@ -362,7 +370,7 @@ def split_cells(places_and_levels, column, grouped, starts):
     rows = grouped.copy()
     workspace = workspace_for(n)
     one = np.array([column])
-    cells = np.empty(n, np.uint32)
+    cells = np.zeros(places.shape[1], np.uint32)
     maps = np.empty((3, n), np.uint32)
     n_cells = np.zeros(3, np.int64)
     # Parts of a cell that are not finished: start, end, and how often they were split.

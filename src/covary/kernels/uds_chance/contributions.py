@@ -32,7 +32,7 @@ from covary.kernels.uds_chance.strength_table import (
 
 _BOOLEANS = read_only(types.boolean)
 # Conditions that are not in the table: targets, columns (-1 if there are fewer), explained
-# fractions and degrees of freedom.
+# fractions with degrees of freedom and null distributions, see `strength_of`.
 _REFINED = types.Tuple((INTEGERS, read_only(types.int64, 2), FLOATS_2D))
 
 
@@ -46,7 +46,7 @@ def contributions_of(columns, most, stored, refined, weights, nulls, deviations)
     most : the largest number of columns of a condition in the table
     stored : the table of explained fractions
     refined : more conditions: targets and columns by their positions in the set, ascending by
-        target, and their explained fractions and degrees of freedom
+        target, and their explained fractions, see `strength_of`
     weights, nulls : weights and null distributions of all columns of the data
     deviations : the noise level, in standard deviations of a normal variable
 
@@ -86,9 +86,7 @@ def contributions_of(columns, most, stored, refined, weights, nulls, deviations)
                         by_others[at, ESTIMATE] = as_whole(weight * estimate)
                         at += 1
         while next_refined < targets.size and targets[next_refined] == t:
-            bound, estimate = strength_of(
-                fractions[next_refined, 0], fractions[next_refined, 1], target, nulls, deviations
-            )
+            bound, estimate = strength_of(fractions[next_refined], deviations)
             for i in range(conditions.shape[1]):
                 members[at, i] = conditions[next_refined, i]
             by_others[at, BOUND] = as_whole(weight * bound)
@@ -149,7 +147,7 @@ def score_sets(sets, target, most, varies, stored, weights, nulls, deviations):
 
     """
     scores = np.zeros(len(sets))
-    nothing = (np.empty(0, np.int64), np.empty((0, 1), np.int64), np.empty((0, 2)))
+    nothing = (np.empty(0, np.int64), np.empty((0, 1), np.int64), np.empty((0, 5)))
     for k in range(len(sets)):
         columns = _varying(sets[k], varies, -1)
         if target >= 0:

@@ -11,8 +11,10 @@ from covary.kernels.uds_chance.associations import (
     kruskal_wallis,
     kurtosis,
     level_counts,
+    skewness,
     unusual_cells,
 )
+from covary.kernels.uds_chance.tail_probability import LEAST_SKEWNESS, deviation_of_gain
 
 # Sums of integers must be smaller than this.
 LARGEST_SUM = 2**62
@@ -37,10 +39,11 @@ def _sorted_places(values):
 
 
 @subkernel
-def _moments(places):
-    """Return the mean of the absolute places, sums of squares, and the number of places.
+def _moments(places, untied):
+    """Return the mean of the absolute places, sums of squares, number of places, and skewnesses.
 
     The squares are those of the distances from the mean, which is 0 for the places themselves.
+    Places and absolute places without ties are symmetric.
     """
     total = int64(0)
     square = 0.0
@@ -48,7 +51,23 @@ def _moments(places):
         total += int64(abs(place))
         square += float64(place) ** 2
     mean = total / max(float64(places.size), 1.0)
-    return mean, square, square - total * mean, float64(places.size)
+    plain = folded = 0.0
+    if not untied:
+        plain, folded = skewness(places, mean, False), skewness(places, mean, True)
+    return mean, square, square - total * mean, float64(places.size), plain, folded
+
+
+@subkernel
+def _corrected(correlation, skewness):
+    """Return the normal deviation that is as unlikely as a standardised correlation.
+
+    A correlation of two skewed columns is skewed. Its longer tail is that of a Gamma variable.
+    """
+    if not abs(skewness) > LEAST_SKEWNESS or not skewness * correlation > 0.0:
+        return correlation
+    size = abs(correlation)
+    size = max(min(size, deviation_of_gain(size, abs(skewness))), 0.0)
+    return size if correlation > 0.0 else -size
 
 
 @subkernel
@@ -56,7 +75,8 @@ def correlations_of(own, sequence, of_own, of_target, n_rows):
     """Return four rank correlations times sqrt(rows - 1).
 
     Of the ranks, both folded, only the target folded, only the condition folded. A missing cell
-    has the mean rank, so that the variance under independence is exactly 1.
+    has the mean rank, so that the variance under independence is exactly 1. So is the third
+    moment, which `_corrected` uses.
 
     Parameters
     ----------
@@ -100,11 +120,20 @@ def correlations_of(own, sequence, of_own, of_target, n_rows):
         of_own[1] * of_target[2],
         of_own[2] * of_target[1],
     )
-    unit = float64(scale) ** 2 * np.sqrt(n_rows - 1.0)
+    skewnesses = (
+        of_own[4] * of_target[4],
+        of_own[5] * of_target[5],
+        of_own[4] * of_target[5],
+        of_own[5] * of_target[4],
+    )
+    root = np.sqrt(n_rows - 1.0)
+    unit = float64(scale) ** 2 * root
+    of_all = n_rows * root / max(n_rows - 2.0, 1.0)
     result = np.zeros(4)
     for i in range(4):
         if squares[i] > 0.0:
-            result[i] = sums[i] * unit / np.sqrt(squares[i])
+            correlation = sums[i] * unit / np.sqrt(squares[i])
+            result[i] = _corrected(correlation, of_all * skewnesses[i])
     return result
 
 
@@ -159,7 +188,7 @@ def describe_column(values, nominal, n_rows, with_nominal):
             for _ in range(counts[level]):
                 places[at] = int32(level)
                 at += 1
-    moments = _moments(places)
+    moments = _moments(places, nominal or n_values == places.size)
     plain = folded = 0.0
     if with_nominal and not nominal:
         plain = kurtosis(places, 0.0, False, n_rows)

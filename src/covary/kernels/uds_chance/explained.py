@@ -5,13 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, types
 
-from covary.kernels.shared.jit import FLOATS, INTEGERS, ROWS, ROWS_2D, kernel, subkernel
+from covary.kernels.shared.jit import (
+    FLOATS,
+    INTEGERS,
+    ROWS,
+    ROWS_2D,
+    kernel,
+    read_only,
+    subkernel,
+)
 from covary.kernels.uds_chance.cells import PLACES_AND_LEVELS, group_rows, split_cells
 from covary.kernels.uds_chance.gains import NEARLY_ZERO, TARGETS, gains, gains_along
 from covary.kernels.uds_chance.grids import GRIDS
 
 # Scale, variance and skewness of the null distribution of each column.
 NULLS = types.UniTuple(FLOATS, 3)
+# Whether each row does not count.
+ABSENT = read_only(types.boolean)
 
 # Grids of one condition are compared at a noise level of two standard deviations.
 GRID_DEVIATIONS = 2.0
@@ -172,7 +182,7 @@ _SPLIT_LEVEL = 3
 
 @subkernel
 def added_deviations(
-    places, candidates, cells, n_cells, targets, columns, nulls, increments, unit
+    places, candidates, cells, n_cells, absent, targets, columns, nulls, increments, unit
 ):
     """Return how much the cells explain more if they are split along another column.
 
@@ -184,6 +194,7 @@ def added_deviations(
     ----------
     places, candidates : places and levels of all columns, and the columns to split along
     cells, n_cells : the cell of each row, and the number of cells
+    absent : whether each row does not count; empty if all rows count
     targets, columns, increments, unit : as for `covary.kernels.uds_chance.gains.gains`
     nulls : scales, variances and skewnesses of the null distributions of all columns
 
@@ -192,7 +203,7 @@ def added_deviations(
     added = np.zeros((targets.size, candidates.size))
     if candidates.size == 0:
         return added
-    grouped, starts = group_rows(cells, n_cells)
+    grouped, starts = group_rows(cells, n_cells, absent)
     for at in range(candidates.size):
         split, maps, n_split = split_cells(places, candidates[at], grouped, starts)
         gain, expected, freedoms = gains(split, maps, n_split, targets, columns, increments, unit)
@@ -217,6 +228,7 @@ def added_deviations(
         INTEGERS,
         PLACES_AND_LEVELS,
         INTEGERS,
+        ABSENT,
         INTEGERS,
         TARGETS,
         NULLS,
@@ -225,7 +237,7 @@ def added_deviations(
     )
 )
 def explained_in_cells(
-    cells, maps, n_cells, places, candidates, targets, columns, nulls, increments, unit
+    cells, maps, n_cells, places, candidates, absent, targets, columns, nulls, increments, unit
 ):
     """Return the explained fraction and degrees of freedom of the best level of balanced cells.
 
@@ -237,6 +249,8 @@ def explained_in_cells(
     cells, maps, n_cells : the result of `covary.kernels.uds_chance.cells.balanced_cells`
     places, candidates : places and levels of all columns, and other columns, see
         `added_deviations`
+    absent : whether each row does not count; empty if all rows count. The targets must be missing
+        in these rows
     targets, columns, nulls, increments, unit : as for `explained_along`
 
     """
@@ -256,6 +270,7 @@ def explained_in_cells(
         candidates,
         maps[level][cells],
         n_cells[level],
+        absent,
         targets,
         columns,
         nulls,

@@ -22,9 +22,15 @@ from covary.kernels.uds_chance.correlations import (
     describe_column,
 )
 from covary.kernels.uds_chance.median_splits import MISSING
+from covary.kernels.uds_chance.third_cumulants import (
+    OF_UNTIED,
+    cumulants_of_levels,
+    cumulants_of_values,
+)
 from covary.kernels.uds_chance.windows import (
     LARGEST_WEIGHT,
     restrict,
+    skewness_of_windows,
     weigh_rows,
     weighted_differences,
     windows_of_views,
@@ -32,6 +38,10 @@ from covary.kernels.uds_chance.windows import (
 
 # The cube of a smaller number of rows fits into 63 bits.
 _MANY_ROWS = 2_000_000
+# Folding a column without ties makes pairs of equal values.
+_MOST_IN_UNTIED = 2
+# What `_describe` returns of columns with fewer than three rows.
+_NO_MOMENTS = (0.0, 0.0, 0.0, OF_UNTIED)
 
 
 # ---------------------------------------------------------------- differences
@@ -68,12 +78,13 @@ def _describe_levels(counts, n_rows, distances):
         sum_distance += counts[level] * distance
         sum_square += counts[level] * (distance**2 // unit)
     if n < 3:
-        return 0.0, 0.0, 0.0
+        return _NO_MOMENTS
     others = n - 1.0
     mean = sum_distance / n / others
     of_one_row = sum_square / n * unit / others**2 - mean**2
     of_two_rows = mean - mean**2
-    return mean, of_two_rows - 2.0 * of_one_row * n / others, 1.0 / others
+    variance = of_two_rows - 2.0 * of_one_row * n / others
+    return mean, variance, 1.0 / others, cumulants_of_levels(counts)
 
 
 @subkernel
@@ -91,6 +102,7 @@ def _describe(places, n_rows, folded, distances):
     mean : of the difference between two rows
     variance : of this difference minus the mean differences of both rows from all others
     unit : distances times this are means over all other rows
+    cumulants : see `covary.kernels.uds_chance.third_cumulants`
 
     """
     n = places.size
@@ -107,6 +119,10 @@ def _describe(places, n_rows, folded, distances):
     below = int64(0)
     sum_below = int64(0)
     square = sum_distance = sum_square = 0.0
+    distinct = np.empty(n, np.int64)
+    ends = np.empty(n, np.int64)
+    n_distinct = 0
+    most = int64(0)
     for at in range(uint64(n_rows if folded else 0), uint64(2 * n_rows + 1)):
         count = int64(counts[at])
         if count == 0:
@@ -116,16 +132,22 @@ def _describe(places, n_rows, folded, distances):
         distances[at] = (distance + unit // 2) // unit if unit > 1 else distance
         below += count
         sum_below += count * place
+        distinct[n_distinct], ends[n_distinct] = place, below
+        n_distinct += 1
+        most = max(most, count)
         square += float64(count) * float64(place) ** 2
         sum_distance += float64(count) * float64(distance)
         sum_square += float64(count) * float64(distance) ** 2
     if n < 3:
-        return 0.0, 0.0, 0.0
+        return _NO_MOMENTS
     others = n - 1.0
     mean = sum_distance / n / others
     of_one_row = sum_square / n / others**2 - mean**2
     of_two_rows = 2.0 * (square - float64(total) ** 2 / n) / others - mean**2
-    return mean, of_two_rows - 2.0 * of_one_row * n / others, unit / others
+    cumulants = OF_UNTIED
+    if most > _MOST_IN_UNTIED:
+        cumulants = cumulants_of_values(distinct[:n_distinct], ends[:n_distinct])
+    return mean, of_two_rows - 2.0 * of_one_row * n / others, unit / others, cumulants
 
 
 # ---------------------------------------------------------------- views
@@ -157,12 +179,12 @@ def _gain(sequence, nominal, kept, windows, view, moments, distances, n_rows, di
     """
     opened, closed, reached = windows[0][view], windows[1][view], windows[2][view]
     weights, square = windows[3][view], windows[4][view]
-    mean, variance, unit = moments
+    mean, variance, unit, _ = moments
     if square == 0 or not variance > 0.0:
         return -np.inf
     if kept.size < opened.size:
         opened, closed, reached = restrict(opened, closed, reached, kept)
-        weights, square = weigh_rows(opened, closed, reached)
+        weights, square, _ = weigh_rows(opened, closed, reached)
     if differences < 0:
         differences = weighted_differences(sequence, nominal, opened, closed, reached)
     single = int64(0)
@@ -235,14 +257,13 @@ def neighbour_views(orders, lines, targets, given, values, n_present, places_and
     windows = windows_of_views(values[given, :longest_window], sizes, untied, not complete)
     gains = np.empty((targets.size, sizes.size))
     skewnesses = np.empty((targets.size, sizes.size))
-    skewnesses[:] = windows[5]
     correlations = np.zeros((targets.size, 4))
     kinds = np.full((targets.size, 4), TWO_SIDED)
     sequences = np.empty((2, n_given), np.int32)
     kept = np.empty(n_given, np.int64)
     sums = np.zeros((2, sizes.max()), np.int64)
     distances = np.zeros((2, 2 * n_rows + 1), np.int64)
-    moments = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    moments = (_NO_MOMENTS, _NO_MOMENTS)
     target_levels, of_target, n_target_values = own_levels, of_own, n_values
     previous = int64(-1)
     for k in range(targets.size):
@@ -256,7 +277,7 @@ def neighbour_views(orders, lines, targets, given, values, n_present, places_and
             if nominal:
                 moments = (
                     _describe_levels(target_levels, n_rows, distances[0]),
-                    (0.0, 0.0, 0.0),
+                    _NO_MOMENTS,
                 )
             else:
                 moments = (
@@ -303,6 +324,7 @@ def neighbour_views(orders, lines, targets, given, values, n_present, places_and
                 total = int64(0)
                 for lag in range(1, sizes[view]):
                     total += (sizes[view] - lag) * sums[fold, lag]
+            skewnesses[k, view] = skewness_of_windows(windows[5][view], moments[fold][3])
             gains[k, view] = _gain(
                 sequences[fold, :n],
                 nominal,

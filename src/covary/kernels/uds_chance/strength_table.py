@@ -1,7 +1,9 @@
 """A hash table of explained fractions, by target and conditions.
 
 The keys combine the numbers of the target and of its conditions, up to three columns. The values
-are the explained fraction and the degrees of freedom of the best grid.
+are the explained fraction and the degrees of freedom of the best grid. If rows in which a
+condition is missing do not count, they are followed by the null distribution of the target in the
+other rows: unit, variance and skewness.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from numba import float64, int64, types
 
 from covary.kernels.shared.jit import (
     COLUMN_SETS,
+    FLOATS,
     FLOATS_2D,
     INTEGERS,
     kernel,
@@ -158,6 +161,16 @@ def bound_and_estimate(explained, freedom, unit, variance, skewness, deviations)
     return max(lower_bound(explained, level, unit * freedom), 0.0), shrunken(explained, level)
 
 
+@kernel(types.UniTuple(float64, 2)(FLOATS, float64))
+def strength_of(found, deviations):
+    """Return the lower bound and the estimate of an explained fraction.
+
+    ``found`` has the fraction, its degrees of freedom, and unit, variance and skewness of the null
+    distribution of the target.
+    """
+    return bound_and_estimate(found[0], found[1], found[2], found[3], found[4], deviations)
+
+
 @kernel(types.UniTuple(float64, 2)(STORED, int64, int64, int64, int64, NULLS, float64))
 def stored_strength(stored, target, a, b, c, nulls, deviations):
     """Return the lower bound and the estimate of a stored fraction; 0 if there is no entry.
@@ -176,6 +189,8 @@ def stored_strength(stored, target, a, b, c, nulls, deviations):
     slot = slot_of(keys, key)
     if keys[slot] != key:
         return 0.0, 0.0
+    if values.shape[1] > 2:
+        return strength_of(values[slot], deviations)
     return bound_and_estimate(
         values[slot, 0],
         values[slot, 1],
@@ -211,20 +226,6 @@ def worthwhile_strength(stored, target, a, b, c, nulls, deviations):
             smaller, _ = stored_strength(stored, target, one, other, other, nulls, deviations)
             most = max(most, smaller)
     return (bound, estimate) if is_worth_more(bound, most) else (0.0, 0.0)
-
-
-@kernel(types.UniTuple(float64, 2)(float64, float64, int64, NULLS, float64))
-def strength_of(explained, freedom, target, nulls, deviations):
-    """Return the lower bound and the estimate of a fraction of a target."""
-    units, variances, skewnesses = nulls
-    return bound_and_estimate(
-        explained,
-        freedom,
-        units[target],
-        variances[target],
-        skewnesses[target],
-        deviations,
-    )
 
 
 _FOUND = types.Tuple((types.int64[::1], types.float64, types.float64))

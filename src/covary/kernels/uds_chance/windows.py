@@ -8,16 +8,15 @@ each place in the order of the column.
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint64
+from numba import float64, int32, int64, uint64
 
 from covary.kernels.shared.jit import subkernel
+from covary.kernels.uds_chance.third_cumulants import RATIO_OF_UNTIED
 
 # A column has windows only if it has at least this many times their rows.
 _MIN_WINDOWS = 4
 # A value that is shared by more rows than this many windows has no window.
 _MAX_WINDOWS = 4
-# The skewness of the gain of a pair of rows: its third cumulant over the second to the power 1.5.
-_SKEWNESS_OF_PAIRS = (1 / 1890) / (1 / 90) ** 1.5
 # The weights of a row with all others add up to less than this.
 LARGEST_WEIGHT = 2**14
 
@@ -110,9 +109,10 @@ def restrict(opened, closed, reached, kept):
 
 @subkernel
 def weigh_rows(opened, closed, reached):
-    """Return the sum of the weights of each row with all others, and the sum of all squares.
+    """Return the sum of the weights of each row with all others, and sums over all pairs of rows.
 
-    The windows that contain a row are numbered from ``closed`` to ``opened``.
+    The sums are those of the squares and of the cubes of the weights. The windows that contain a
+    row are numbered from ``closed`` to ``opened``.
     """
     n = opened.size
     sizes = np.zeros(opened[-1] + 2 if n > 0 else 1, np.int64)
@@ -125,44 +125,47 @@ def weigh_rows(opened, closed, reached):
     for window in range(1, sizes.size):
         others[window] = others[window - 1] + sizes[window - 1] - 1
     weights = np.empty(n, np.int64)
-    squares = int64(0)
+    squares = cubes = int64(0)
     for place in range(uint64(n)):
         windows = opened[place]
         weights[place] = others[windows] - others[closed[place]]
         for there in range(place + uint64(1), uint64(reached[place])):
             weight = int64(windows - closed[there])
             squares += weight * weight
-    return weights, squares
+            cubes += weight * weight * weight
+    return weights, squares, cubes
 
 
 @subkernel
 def _weigh_rows_without_ties(n, size):
     """Return the same for a column without ties."""
     weights = np.zeros(n, np.int64)
-    squares = int64(0)
+    squares = cubes = int64(0)
     for lag in range(1, size):
         squares += (size - lag) ** 2 * (n - lag)
+        cubes += (size - lag) ** 3 * (n - lag)
     for place in range(n):
         before = min(place, size - 1)
         after = min(n - 1 - place, size - 1)
         weights[place] = (before + after) * size
         weights[place] -= (before * (before + 1) + after * (after + 1)) // 2
-    return weights, squares
+    return weights, squares, cubes
 
 
 @subkernel
-def _skewness(weights, total_rows):
-    """Return the skewness of the gain of windows under independence.
-
-    The gain of a cell of l rows is a sum over pairs of rows of a kernel with the eigenvalues
-    1 / (pi k)^2, k = 1, 2, .. Its second and third cumulants are l (l - 1) / 180 and
-    l (l - 1) (4 l - 7) / 3780. Windows overlap, but their gain is almost as skewed as the gain of
-    separate cells of average size.
+def _average_cells(weights, total_rows, squares, cubes):
+    """Return three numbers that the skewness of windows depends on.
 
     Parameters
     ----------
-    weights : the sum of the weights of each row with all others
+    weights, squares, cubes : see `weigh_rows`
     total_rows : the sum of the numbers of rows of all windows
+
+    Returns
+    -------
+    size : the average number of rows of a window
+    covered : the number of rows that have neighbours
+    of_pairs : the sum of cubes over the sum of squares to the power 1.5
 
     """
     total = int64(0)
@@ -171,9 +174,34 @@ def _skewness(weights, total_rows):
         total += weight
         covered += weight > 0
     if total == 0:
+        return 1.0, 0.0, 0.0
+    return 1.0 + total / total_rows, float64(covered), cubes / float64(squares) ** 1.5
+
+
+@subkernel
+def skewness_of_windows(cells, cumulants):
+    """Return the skewness of the gain of windows under independence.
+
+    The gain is the sum over pairs of rows of the weight times g. Its third cumulant is the sum of
+    the cubes of the weights times E g^3, plus a sum over triples of rows times
+    E g(a,b) g(b,c) g(c,a). For a cell of l rows in which all weights are 1, it is
+    l (l - 1) (E g^3 / 2 + (l - 2) E g(a,b) g(b,c) g(c,a)). Windows overlap, but without ties in
+    the target, their gain is almost as skewed as the gain of separate cells of average size. Ties
+    change E g^3, which counts by the cubes of the weights.
+
+    Parameters
+    ----------
+    cells : the result of `_average_cells`
+    cumulants : of the target, see `covary.kernels.uds_chance.third_cumulants`
+
+    """
+    size, covered, of_pairs = cells
+    of_triples, ratio = cumulants
+    if not size > 1.0:
         return 0.0
-    size = 1.0 + total / total_rows
-    return _SKEWNESS_OF_PAIRS * (4.0 * size - 7.0) * np.sqrt(2.0 / ((size - 1.0) * covered))
+    separate = RATIO_OF_UNTIED + 2.0 * (size - 2.0)
+    skewness = of_triples * separate * np.sqrt(2.0 / ((size - 1.0) * covered))
+    return skewness + of_triples * (ratio - RATIO_OF_UNTIED) * of_pairs
 
 
 @subkernel
@@ -208,7 +236,7 @@ def windows_of_views(values, sizes, untied, counted):
     -------
     opened, closed, reached : by view, see `_count_windows`
     weights, squares : by view, see `weigh_rows`
-    skewnesses : by view, see `_skewness`
+    cells : by view, see `_average_cells`
 
     """
     n = values.size
@@ -217,7 +245,7 @@ def windows_of_views(values, sizes, untied, counted):
     reached = np.zeros((sizes.size, n), np.int32)
     weights = np.zeros((sizes.size, n), np.int64)
     squares = np.zeros(sizes.size, np.int64)
-    skewnesses = np.zeros(sizes.size)
+    cells = np.zeros((sizes.size, 3))
     for view in range(sizes.size):
         size = sizes[view]
         if n < _MIN_WINDOWS * size:
@@ -228,8 +256,9 @@ def windows_of_views(values, sizes, untied, counted):
             opened[view], closed[view], reached[view] = _count_windows(starts, ends, n)
             total_rows = (ends - starts).sum()
         if untied:
-            weights[view], squares[view] = _weigh_rows_without_ties(n, size)
+            weighed = _weigh_rows_without_ties(n, size)
         else:
-            weights[view], squares[view] = weigh_rows(opened[view], closed[view], reached[view])
-        skewnesses[view] = _skewness(weights[view], total_rows)
-    return opened, closed, reached, weights, squares, skewnesses
+            weighed = weigh_rows(opened[view], closed[view], reached[view])
+        weights[view], squares[view], cubes = weighed
+        cells[view] = _average_cells(weights[view], total_rows, squares[view], cubes)
+    return opened, closed, reached, weights, squares, cells

@@ -52,6 +52,29 @@ def order_one_by_content(prepared: Prepared, columns: Sequence[int]) -> list[int
     return list(ordered[0].tolist())
 
 
+def content_hashes(prepared: Prepared, columns: Sequence[int]) -> list[int]:
+    """Return a hash of each column that depends on its ranks and on those of the other columns.
+
+    It depends neither on the order of the columns nor on that of the rows.
+    """
+    sets = np.array([columns], np.int32)
+    hashes = (2 * prepared.n_present + prepared.nominal)[sets].astype(np.uint64)
+    for _ in range(2):
+        hashes = _refined(prepared, sets, hashes)
+    return list(hashes[0].tolist())
+
+
+def table_order_by_content(prepared: Prepared) -> Integers:
+    """Return all columns of the table, ordered by content; equal columns by position.
+
+    Columns that have equal ranks in all rows, such as a length in two units, are ordered by range
+    and smallest value.
+    """
+    hashes = np.array(content_hashes(prepared, range(len(prepared.names))), np.uint64)
+    order: Integers = np.lexsort((prepared.values[:, 0], prepared.widths, hashes))
+    return order
+
+
 def _refined(prepared: Prepared, sets: ColumnSets, hashes: Hashes) -> Hashes:
     """Return new hashes of the columns, from the old ones and the ranks of all columns."""
     ranks = prepared.derived(Ranks).by_row

@@ -64,5 +64,8 @@ class KeptCells(Derived):
 def balanced_cells(prepared: Prepared, columns: Sequence[int]) -> list[Cells]:
     """Return the balanced cells over columns, for each of the equally good orders of these."""
     places = prepared.derived(Places).arrays
+    absent = prepared.absent(columns)
+    counted = np.arange(prepared.n_rows) if absent is None else np.flatnonzero(~absent)
+    rows = counted.astype(np.uint32)
     orders = kernels.uds_chance.cells.orders_of_columns(places, np.array(columns, np.int64))
-    return [kernels.uds_chance.cells.balanced_cells(places, order) for order in orders]
+    return [kernels.uds_chance.cells.balanced_cells(places, order, rows) for order in orders]

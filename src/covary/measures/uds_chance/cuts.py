@@ -74,6 +74,11 @@ class Partitions:
         self.prepared, self.column = prepared, column
         self.bins = _initial_bins(prepared, column, target)
         n_bins, n = self.bins.number, int(prepared.n_present[target])
+        absent = prepared.absent([column, *others])
+        if absent is not None:  # rows that do not count are treated like missing cells
+            codes = np.where(absent, self.bins.codes.dtype.type(n_bins), self.bins.codes)
+            self.bins = self.bins._replace(codes=codes)
+            n -= int(np.count_nonzero(absent[prepared.orders[target, :n]]))
         self._costs, self._start = np.zeros(1), np.zeros((1, 1), np.uint8)
         if n_bins < 2 or n < 2:
             return

@@ -16,13 +16,7 @@ from covary import kernels
 from covary.array_types import Booleans, Floats, Integers, Rows
 from covary.measures.uds_chance.balanced_cells import Cells, balanced_cells
 from covary.measures.uds_chance.grids import Grids
-from covary.measures.uds_chance.midranks import (
-    FoldedColumns,
-    MidRanks,
-    TargetArrays,
-    moved_copies,
-    target_arrays,
-)
+from covary.measures.uds_chance.midranks import Targets, targets_of
 from covary.measures.uds_chance.places import Places
 from covary.prepare import Prepared
 
@@ -126,7 +120,10 @@ def pair_gains(
     orders, lines, every_target = _lines(prepared, given, targets, moved)
     n_correlated = len(lines) if n_correlated is None else n_correlated
     grids = grid_gains(prepared, (given, given), targets, GRID_VIEWS, moved)
-    near, of_near, correlations, kinds = kernels.uds_chance.neighbours.neighbour_views(
+    neighbour_views = kernels.uds_chance.neighbours.neighbour_views
+    if prepared.absent([given, *targets]) is not None:
+        neighbour_views = kernels.uds_chance.complete_pairs.complete_neighbour_views
+    near, of_near, correlations, kinds = neighbour_views(
         orders,
         lines,
         every_target,
@@ -164,40 +161,21 @@ def grid_gains(
     ----------
     given : the conditions; the same column twice for one condition
     """
+    absent = prepared.absent(given)
     parts = []
     for folded in sorted({view.folded for view in views}):
-        columns, moments = target_arrays(prepared, folded), _null_moments(prepared, folded)
-        which = np.array(targets, np.int64)
+        # Without some rows, the median at which a target is folded differs.
+        found = targets_of(prepared, targets, folded and absent is None)
         if moved is not None:
-            columns, moments, which = _moved_targets(columns, moments, targets[0], moved)
+            found = found.copies(moved.rows)
         some = tuple(view for view in views if view.folded == folded)
-        parts.append(_gains_of_views(prepared, given, which, columns, moments, some))
+        parts.append(_gains_of_views(prepared, given, found.without(absent, folded), some))
     # The views that are not folded come first.
     return ViewGains(*(np.hstack(each) for each in zip(*parts, strict=True)))
 
 
-def _moved_targets(
-    columns: TargetArrays, moments: tuple[Floats, ...], target: int, moved: Moved
-) -> tuple[TargetArrays, tuple[Floats, ...], Integers]:
-    """Return copies of a target, one for each permutation, their moments and numbers."""
-    n_copies = len(moved.rows)
-    copied = tuple(np.full(n_copies, each[target]) for each in moments)
-    return moved_copies(columns, target, moved.rows), copied, np.arange(n_copies)
-
-
-def _null_moments(prepared: Prepared, folded: bool) -> tuple[Floats, ...]:
-    """Return units, variances and skewnesses of the columns, folded or not."""
-    midranks = prepared.derived(FoldedColumns).midranks if folded else prepared.derived(MidRanks)
-    return midranks.null_moments
-
-
 def _gains_of_views(
-    prepared: Prepared,
-    given: tuple[int, int],
-    targets: Integers,
-    columns: TargetArrays,
-    moments: tuple[Floats, ...],
-    views: tuple[View, ...],
+    prepared: Prepared, given: tuple[int, int], targets: Targets, views: tuple[View, ...]
 ) -> tuple[Floats, Floats]:
     grids = prepared.derived(Grids)
     usable = tuple(family.sizes[: family.n_grids(*given)] for family in grids.families)
@@ -206,9 +184,7 @@ def _gains_of_views(
         grids.arrays,
         numbers,
         *given,
-        targets,
-        columns,
-        moments,
+        *targets,
         *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
         members,
     )
@@ -241,24 +217,25 @@ def triple_evidence(gains: ViewGains) -> Floats:
 
 
 def cell_gains(
-    prepared: Prepared, cells: Cells, targets: Sequence[int], moved: Moved | None = None
+    prepared: Prepared,
+    cells: Cells,
+    targets: Sequence[int],
+    moved: Moved | None = None,
+    absent: Booleans | None = None,
 ) -> ViewGains:
     """Return the gains of levels of cells: a view for each level.
 
-    One line per target, or per permutation of the only one.
+    One line per target, or per permutation of the only one. Rows that are ``absent`` do not count.
     """
-    which = np.array(targets, np.int64)
-    columns, moments = target_arrays(prepared), _null_moments(prepared, folded=False)
+    found = targets_of(prepared, targets)
     if moved is not None:
-        columns, moments, which = _moved_targets(columns, moments, targets[0], moved)
-    found = kernels.uds_chance.view_gains.cell_view_gains(
+        found = found.copies(moved.rows)
+    gains = kernels.uds_chance.view_gains.cell_view_gains(
         *cells,
-        which,
-        columns,
-        moments,
+        *found.without(absent),
         *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
     )
-    return ViewGains(*found)
+    return ViewGains(*gains)
 
 
 def joint_evidence(
@@ -269,7 +246,7 @@ def joint_evidence(
     It is the log mean exp over the equally good orders of the columns.
     """
     found = [
-        level_evidence(cell_gains(prepared, cells, targets, moved))
+        level_evidence(cell_gains(prepared, cells, targets, moved, prepared.absent(given)))
         for cells in balanced_cells(prepared, given)
     ]
     return log_mean_exp(np.stack(found, axis=-1))

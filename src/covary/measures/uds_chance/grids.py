@@ -79,16 +79,25 @@ class Grids(Derived):
         """The arrays of both families as the kernels expect them."""
         return tuple(family.arrays for family in self.families)
 
-    def n_examined(self, n_columns: int) -> tuple[int, int]:
+    def n_examined(self, n_columns: int, n_counted: int | None = None) -> tuple[int, int]:
         """Return the number of grids of each family that show how much some columns explain.
 
         The first family is enough for two or three columns: the best of these conditions are
-        examined again with balanced cells.
+        examined again with balanced cells. If only ``n_counted`` rows count, finer grids are not
+        used: their cells would have too few rows.
         """
         first, second = self.families
         if n_columns == 1:
-            return len(first.sizes), len(second.sizes)
-        return (first.n_of_two if n_columns == 2 else first.n_of_three), 0
+            numbers = len(first.sizes), len(second.sizes)
+        else:
+            numbers = (first.n_of_two if n_columns == 2 else first.n_of_three), 0
+        if n_counted is None:
+            return numbers
+        enough = [
+            sum(size**n_columns * MIN_ROWS_PER_CELL <= n_counted for size in family.sizes)
+            for family in self.families
+        ]
+        return min(numbers[0], max(enough[0], 1)), min(numbers[1], max(enough[1], 1))
 
 
 def _make_family(family: tuple[int, ...], prepared: Prepared) -> GridFamily:

@@ -15,26 +15,24 @@ Every pair must be dependent, so that the largest p-value counts (an intersectio
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from covary.array_types import Columns, Floats, Rows
+from covary.measures.shared.content_order import content_hashes
 from covary.measures.uds_chance.conditional import ConditionalEvidence
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.places import by_content
-from covary.prepare import Prepared
+from covary.prepare import Prepared, keep_missing
 from covary.seeds import Purpose, random_stream
-from covary.tolerance import at_least
+from covary.tail_probability import tail_probability
 
 # The number of permutations; more if the p-value may be small, and still more if it is, unless it
 # is so small that an error by a factor of ten does not matter.
 FEW_PERMUTATIONS, PERMUTATIONS, MANY_PERMUTATIONS = 31, 199, 999
 NEAR_LEVEL = (1e-5, 0.05)
-# Smaller p-values are not reported, because the fitted tail is too uncertain there.
-SMALLEST_PVALUE = 1e-6
 # With a larger p-value, the set does not need all of its columns. Others are not tested then.
 INSIGNIFICANT = 0.2
 # Two columns depend on each other, if nothing is given, with a p-value of at most this.
@@ -100,7 +98,9 @@ class _PairTest:
         )
         tested, target = self.pair
         rest = sorted({*columns, *given} - {tested, target})
-        self.seed, self.key = seed, (tested, target, *rest)
+        # The permutations do not depend on the positions of the columns in the table.
+        hashes = content_hashes(prepared, [tested, target, *rest])
+        self.seed, self.key = seed, (*hashes[:2], *sorted(hashes[2:]))
         self.conditional = ConditionalEvidence(prepared, target, (tested,), rest)
 
     def pvalue(self) -> float:
@@ -109,10 +109,15 @@ class _PairTest:
 
     def depends(self) -> bool:
         """Return whether the columns depend on each other if nothing is given."""
-        rows = self._rows()
-        null = evidence_of_copies(self.prepared, [self.pair], 1, self.pair[1], rows(PERMUTATIONS))
+        moved = self.pair[1]
+        rows = self._rows()(PERMUTATIONS)
+        if not self.prepared.missing_is_level:
+            n_present = self.prepared.n_present[moved]
+            present = np.sort(self.prepared.orders[moved, :n_present])
+            rows = np.array([keep_missing(each, present) for each in rows])
+        null = evidence_of_copies(self.prepared, [self.pair], 1, moved, rows)
         observed = float(evidence_of(self.prepared, [self.pair], 1)[0])
-        return _tail_probability(observed, null[:, 0]) <= DEPENDENT
+        return tail_probability(observed, null[:, 0]) <= DEPENDENT
 
     def _rows(self) -> Callable[[int], Rows]:
         """Return a function that draws permutations of the rows."""
@@ -131,27 +136,8 @@ def _pvalue(
 ) -> float:
     """Return the p-value of an observed evidence, with more permutations if it may be small."""
     null = evidence(rows(FEW_PERMUTATIONS))
-    if _tail_probability(observed, null) <= INSIGNIFICANT:
+    if tail_probability(observed, null) <= INSIGNIFICANT:
         null = np.append(null, evidence(rows(PERMUTATIONS - FEW_PERMUTATIONS)))
-        if NEAR_LEVEL[0] <= _tail_probability(observed, null) <= NEAR_LEVEL[1]:
+        if NEAR_LEVEL[0] <= tail_probability(observed, null) <= NEAR_LEVEL[1]:
             null = np.append(null, evidence(rows(MANY_PERMUTATIONS - PERMUTATIONS)))
-    return _tail_probability(observed, null)
-
-
-def _tail_probability(observed: float, null: Floats) -> float:
-    """Return the p-value of an observed statistic.
-
-    If no permutation exceeds it, the tail of a Gamma distribution with the mean, variance and
-    skewness of the permutations gives the p-value (Winkler et al., Faster permutation inference
-    in brain imaging, NeuroImage 2016), in the approximation of Wilson and Hilferty.
-    """
-    count = int(at_least(null, observed).sum())
-    smallest = 1.0 / (1 + null.size)
-    if count > 0 or null.std() == 0.0:
-        return (1 + count) * smallest
-    deviations = (null - null.mean()) / null.std()
-    skewness = max(float(np.mean(deviations**3)), 0.01)
-    standardised = (observed - float(null.mean())) / float(null.std())
-    root = np.cbrt(1.0 + skewness * standardised / 2.0)
-    normal = (root - 1.0 + skewness**2 / 36.0) * 6.0 / skewness
-    return max(min(0.5 * math.erfc(normal / math.sqrt(2.0)), smallest), SMALLEST_PVALUE)
+    return tail_probability(observed, null)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
+from covary import kernels
 from covary.array_types import AnyArray, Booleans, Floats, Integers, Rows
 from covary.measures.uds_chance.level_patterns import level_pattern
 from covary.measures.uds_chance.tie_patterns import table_sizes, tie_entropy, tie_pattern
@@ -204,6 +205,59 @@ def target_arrays(prepared: Prepared, folded: bool = False) -> TargetArrays:
         midranks.shannon,
         midranks.freedom_of,
     )
+
+
+class Targets(NamedTuple):
+    """Targets as the kernels expect them.
+
+    Parameters
+    ----------
+    which : the numbers of the targets in ``columns``
+    columns : what `covary.kernels.uds_chance.gains.TARGETS` lists
+    moments : units, variances and skewnesses of the null distributions of ``columns``
+    """
+
+    which: Integers
+    columns: TargetArrays
+    moments: tuple[Floats, ...]
+
+    def without(self, absent: Booleans | None, folded: bool = False) -> Targets:
+        """Return the targets without the rows that do not count; themselves if all rows count.
+
+        Targets that are not folded yet are folded afterwards, if ``folded``.
+        """
+        if absent is None:
+            return self
+        *columns, units, variances, skewnesses = (
+            kernels.uds_chance.complete_targets.complete_targets(
+                self.columns,
+                self.which,
+                absent,
+                folded,
+                table_sizes(absent.size),
+                kernels.shared.entropy_tables.weighted_harmonics(absent.size),
+            )
+        )
+        return Targets(np.arange(self.which.size), tuple(columns), (units, variances, skewnesses))
+
+    def copies(self, rows: Rows) -> Targets:
+        """Return copies of the only target, each with its values moved to other rows.
+
+        ``rows`` has a line for each copy: the row that the value of each row moves to.
+        """
+        (target,) = self.which.tolist()
+        return Targets(
+            np.arange(len(rows)),
+            moved_copies(self.columns, target, rows),
+            tuple(np.full(len(rows), each[target]) for each in self.moments),
+        )
+
+
+def targets_of(prepared: Prepared, targets: Iterable[int], folded: bool = False) -> Targets:
+    """Return targets with all their rows, folded or not."""
+    midranks = prepared.derived(FoldedColumns).midranks if folded else prepared.derived(MidRanks)
+    which = np.array(list(targets), np.int64)
+    return Targets(which, target_arrays(prepared, folded), midranks.null_moments)
 
 
 def moved_copies(targets: TargetArrays, column: int, rows: Rows) -> TargetArrays:

@@ -37,9 +37,10 @@ def profile(
     combined = np.zeros(prepared.n_rows, np.int64)
     for parts in cut.values():
         combined = combined * (len(parts.parts) + 1) + parts.of_rows
-    n_present = prepared.n_present[target]
-    present = prepared.orders[target, :n_present]
-    numbers, cell_of = np.unique(combined[present], return_inverse=True)
+    present = prepared.orders[target, : prepared.n_present[target]]
+    absent = prepared.absent(partitions)
+    counted = np.arange(present.size) if absent is None else np.flatnonzero(~absent[present])
+    numbers, cell_of = np.unique(combined[present[counted]], return_inverse=True)
     if numbers.size < 2:
         return ()
     cells = []
@@ -49,25 +50,28 @@ def profile(
             of_column = (*cut[column].parts, Part(missing=True))
             number, part = divmod(number, len(of_column))
             where[prepared.names[column]] = of_column[part]
-        positions = np.flatnonzero(cell_of == at)  # in the order of the target
-        target_there = _target_in_cell(prepared, target, positions)
+        positions = counted[cell_of == at]  # in the order of the target
+        target_there = _target_in_cell(prepared, target, positions, counted)
         cells.append(Cell(dict(reversed(where.items())), positions.size, **target_there))
     return tuple(cells)
 
 
-def _target_in_cell(prepared: Prepared, target: int, positions: Integers) -> dict[str, Any]:
-    """Return how the target differs in a cell from all rows: fields of `Cell`."""
+def _target_in_cell(
+    prepared: Prepared, target: int, positions: Integers, counted: Integers
+) -> dict[str, Any]:
+    """Return how the target differs in a cell from all rows that count: fields of `Cell`."""
     own = prepared.table.columns[target]
-    n = int(prepared.n_present[target])
     if own.kind in ("nominal", "boolean") or _n_values(prepared, target) == 2:
-        return _likely_level(prepared, target, positions)
-    middles = [positions[(positions.size - 1) // 2], (n - 1) // 2]
+        return _likely_level(prepared, target, positions, counted)
+    middles = [each[(each.size - 1) // 2] for each in (positions, counted)]
     rows = prepared.orders[target, middles]
     median, overall = (own.in_own_units(float(value)) for value in own.values[rows])
     return {"median": median, "overall_median": overall}
 
 
-def _likely_level(prepared: Prepared, target: int, positions: Integers) -> dict[str, Any]:
+def _likely_level(
+    prepared: Prepared, target: int, positions: Integers, counted: Integers
+) -> dict[str, Any]:
     """Return the level of the target that is most over-represented in a cell, and its shares.
 
     Of a boolean, and of a number with two values, it is always the larger one.
@@ -79,7 +83,7 @@ def _likely_level(prepared: Prepared, target: int, positions: Integers) -> dict[
     labels = [
         own.in_own_units(each) for each in np.unique(own.values[prepared.orders[target, :n]])
     ]
-    overall = np.bincount(levels) / n
+    overall = np.bincount(levels[counted], minlength=levels[-1] + 1) / counted.size
     shares = np.bincount(levels[positions], minlength=overall.size) / positions.size
 
     def first(quantity: Floats) -> int:
@@ -88,7 +92,7 @@ def _likely_level(prepared: Prepared, target: int, positions: Integers) -> dict[
         return min(largest, key=lambda at: (-overall[at], str(labels[at])))
 
     # Rare levels need more rows to stand out.
-    level = first((shares - overall) / np.sqrt(overall))
+    level = first((shares - overall) / np.sqrt(np.where(overall > 0.0, overall, 1.0)))
     if own.kind != "nominal":
         level = overall.size - 1
     fields = {

@@ -83,7 +83,8 @@ class ScoredSet(NamedTuple):
             adds=tuple(adds[column] for column in by),
             cuts={names[column]: partitions[column].best().cuts for column in by},
             missing=sum(_n_missing(prepared, column, target) for column in by),
-            rows=int(prepared.n_present[target]),
+            rows=_n_counted(prepared, by, target),
+            missing_as_bin=prepared.missing_is_level,
             profile=profile(prepared, target, partitions),
         )
 
@@ -124,3 +125,10 @@ def _n_missing(prepared: Prepared, column: int, target: int) -> int:
     """Return the number of missing cells of a column in the rows that have the target."""
     rows = prepared.orders[target, : prepared.n_present[target]]
     return int(np.isnan(prepared.by_row(column)[rows]).sum())
+
+
+def _n_counted(prepared: Prepared, by: Sequence[int], target: int) -> int:
+    """Return the number of rows with the target that count for these columns."""
+    rows = prepared.orders[target, : prepared.n_present[target]]
+    absent = prepared.absent(by)
+    return rows.size if absent is None else int(np.count_nonzero(~absent[rows]))

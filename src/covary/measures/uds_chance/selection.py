@@ -15,7 +15,7 @@ from covary import kernels
 from covary.array_types import Columns
 from covary.engines.base import RunTasks
 from covary.measures.uds_chance.balanced_cells import Cells, KeptCells
-from covary.measures.uds_chance.midranks import MidRanks, target_arrays
+from covary.measures.uds_chance.midranks import MidRanks, targets_of
 from covary.measures.uds_chance.places import Places
 from covary.measures.uds_chance.strengths import StrengthTable
 from covary.prepare import Prepared
@@ -46,12 +46,20 @@ class Found(NamedTuple):
     explained, freedom : the explained fraction and the degrees of freedom of the best level
     n_cells : the number of cells of that level
     added : what each candidate adds, in standard deviations
+    null : unit, variance and skewness of the null distribution of the target in the rows that
+        count
     """
 
     explained: float
     freedom: float
     n_cells: int
     added: tuple[float, ...] = ()
+    null: tuple[float, ...] = (0.0, 0.0, 0.0)
+
+    @property
+    def fraction(self) -> tuple[float, ...]:
+        """The explained fraction as the kernel `strength_of` expects it."""
+        return (self.explained, self.freedom, *self.null)
 
 
 class Strength(NamedTuple):
@@ -97,23 +105,47 @@ def examine(prepared: Prepared, probes: Sequence[Probe]) -> list[Found]:
 def _examine(prepared: Prepared, probe: Probe, every_cells: Sequence[Cells]) -> Found:
     """Return what the best of some balanced cells explain, and the most that candidates add."""
     found, best_bound = Found(0.0, 0.0, 0), -np.inf
+    # What a candidate with missing cells adds is measured in the rows in which it is present.
+    partial = [
+        at for at, each in enumerate(probe.candidates) if prepared.absent([each]) is not None
+    ]
+    whole = [at for at in range(len(probe.candidates)) if at not in partial]
     most_added = np.zeros(len(probe.candidates))
     for cells in every_cells:
-        best, bounds, n_cells, added = kernels.uds_chance.explained.explained_in_cells(
-            *cells,
-            prepared.derived(Places).arrays,
-            np.array(probe.candidates, np.int64),
-            np.array([probe.target], np.int64),
-            target_arrays(prepared),
-            prepared.derived(MidRanks).null_moments,
-            *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
-        )
-        most_added = np.maximum(most_added, added[0])
-        if bounds[0] > best_bound:
-            best_bound = bounds[0]
-            explained, freedom = best[0].tolist()
-            found = Found(explained, freedom, int(n_cells[0]))
+        bound, each = _explained_in_cells(prepared, probe, cells, whole)
+        most_added[whole] = np.maximum(most_added[whole], each.added)
+        for at in partial:
+            _, added = _explained_in_cells(prepared, probe, cells, [at])
+            most_added[at] = max(most_added[at], added.added[0])
+        if bound > best_bound:
+            best_bound, found = bound, each
     return found._replace(added=tuple(most_added.tolist()))
+
+
+def _explained_in_cells(
+    prepared: Prepared, probe: Probe, cells: Cells, candidates: Sequence[int]
+) -> tuple[float, Found]:
+    """Return the bound of what cells explain, and what was found, with some of the candidates.
+
+    Rows count in which all columns of the probe and all of these candidates are present.
+    """
+    wanted = [probe.candidates[at] for at in candidates]
+    absent = prepared.absent([*probe.columns, *wanted])
+    which, columns, moments = targets_of(prepared, [probe.target]).without(absent)
+    best, bounds, n_cells, added = kernels.uds_chance.explained.explained_in_cells(
+        *cells,
+        prepared.derived(Places).arrays,
+        np.array(wanted, np.int64),
+        np.zeros(0, np.bool_) if absent is None else absent,
+        which,
+        columns,
+        moments,
+        *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
+    )
+    explained, freedom = best[0].tolist()
+    null = tuple(float(each[which[0]]) for each in moments)
+    found = Found(explained, freedom, int(n_cells[0]), tuple(added[0].tolist()), null)
+    return float(bounds[0]), found
 
 
 class Selector:
@@ -138,10 +170,10 @@ class Selector:
         """The null distributions of the columns."""
         return self.prepared.derived(MidRanks).null_moments
 
-    def strength(self, target: int, columns: Columns, found: Found, deviations: float) -> Strength:
+    def strength(self, columns: Columns, found: Found, deviations: float) -> Strength:
         """Return the strength of an examined condition at a noise level."""
         bound, estimate = kernels.uds_chance.strength_table.strength_of(
-            found.explained, found.freedom, target, self.nulls, deviations
+            np.array(found.fraction), deviations
         )
         return Strength(bound, estimate, columns)
 
@@ -166,7 +198,7 @@ class Selector:
         best = self.best_stored(target, others, most, deviations)
         for columns, found in examined.items():
             if set(columns) <= set(others):
-                strength = self.strength(target, columns, found, deviations)
+                strength = self.strength(columns, found, deviations)
                 best = strength if strength.is_better(best) else best
         return best
 
@@ -256,7 +288,7 @@ class Selector:
         most, deviations = level
 
         def strength(columns: Columns) -> Strength:
-            return self.strength(target, columns, examined[columns], deviations)
+            return self.strength(columns, examined[columns], deviations)
 
         current = max(map(strength, examined), key=Strength.value)
         while True:
@@ -294,7 +326,7 @@ class Selector:
 
         def note(columns: Columns, found: Found) -> Strength:
             examined[columns] = found
-            return self.strength(target, columns, found, deviations)
+            return self.strength(columns, found, deviations)
 
         limit = len(others) if self.max_given is None else min(self.max_given, len(others))
         while True:
@@ -329,7 +361,7 @@ class Selector:
         """Return the conditions that explain enough more than any part of their columns."""
         kept: dict[Columns, Found] = {}
         for columns in sorted(examined, key=len):
-            strength = self.strength(target, columns, examined[columns], deviations)
+            strength = self.strength(columns, examined[columns], deviations)
             parts = [tuple(c for c in columns if c != out) for out in columns]
             best = max(
                 (self.best(target, part, most, deviations, kept) for part in parts),

@@ -71,7 +71,8 @@ class SetScorer(Scorer):
         self.max_given = max_given
         self.target = target
         self.given = given
-        self.table = StrengthTable(len(prepared.names))
+        some_missing = prepared.absent(range(len(prepared.names))) is not None
+        self.table = StrengthTable(len(prepared.names), with_nulls=some_missing)
         self.selector = Selector(prepared, self.table, max_given)
         self._best_given: Strength | None = None
         self._n_candidates = len(prepared.varying(range(len(prepared.names)))) - (target >= 0)
@@ -280,6 +281,6 @@ def as_arrays(columns: Sequence[int], examined: Examined) -> tuple[Integers, Int
     conditions = np.full((len(lines), widest), -1, np.int64)
     for at, (_, condition, _) in enumerate(lines):
         conditions[at, : len(condition)] = condition
-    fractions = np.array([(found.explained, found.freedom) for _, _, found in lines])
+    fractions = np.array([found.fraction for _, _, found in lines])
     targets = np.array([target for target, _, _ in lines], np.int64)
-    return targets, conditions, fractions.reshape(len(lines), 2)
+    return targets, conditions, fractions.reshape(len(lines), 5)

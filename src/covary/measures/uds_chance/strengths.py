@@ -6,7 +6,7 @@ Sets of any size share them. They show which conditions are worth balanced cells
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +15,13 @@ from covary import errors, kernels
 from covary.array_types import Columns, ColumnSets, Floats, Integers
 from covary.engines.base import RunTasks
 from covary.measures.uds_chance.grids import Grids
-from covary.measures.uds_chance.midranks import MidRanks, target_arrays
+from covary.measures.uds_chance.midranks import Targets, targets_of
 from covary.prepare import Prepared
 
 # A search keeps at most this many strengths: about 200 MB.
 MAX_STRENGTHS = 1 << 22
+# Targets without rows that do not count are computed for at most this many cells at once.
+CELLS_PER_BLOCK = 1 << 22
 # Keys are integers of 63 bits that combine three columns.
 MAX_COLUMNS = 2_000_000
 # All pairs, and all triples, of columns are examined if they are at most this many for all targets
@@ -72,23 +74,58 @@ def noise_deviations(n_columns: int, most: int) -> float:
 
 
 def explain_targets(prepared: Prepared, conditions: Conditions) -> tuple[Floats, Integers]:
-    """Return explained fraction and degrees of freedom of the best grid, and its number.
+    """Return what the best grid explains, and its number.
 
-    There is one line per target. The grids of the second family are numbered after those of the
-    first.
+    There is one line per target: explained fraction, degrees of freedom, and unit, variance and
+    skewness of the null distribution. The grids of the second family are numbered after those of
+    the first.
     """
-    grids = prepared.derived(Grids)
     columns, targets = conditions
-    found: tuple[Floats, Integers] = kernels.uds_chance.explained.explained_along(
+    absent = prepared.absent(columns)
+    if absent is None:
+        n_grids = prepared.derived(Grids).n_examined(len(columns))
+        return _explain(prepared, columns, targets_of(prepared, targets), n_grids)
+    found, best = np.zeros((targets.size, 5)), np.zeros(targets.size, np.int64)
+    n_blocks = -(-targets.size * prepared.n_rows // CELLS_PER_BLOCK)
+    for block in np.array_split(np.arange(targets.size), max(n_blocks, 1)):
+        some = targets_of(prepared, targets[block]).without(absent)
+        for n_grids, which in _by_grids(prepared, len(columns), some):
+            found[block[which]], best[block[which]] = _explain(
+                prepared, columns, some._replace(which=which), n_grids
+            )
+    return found, best
+
+
+def _by_grids(
+    prepared: Prepared, n_columns: int, targets: Targets
+) -> Iterator[tuple[tuple[int, int], Integers]]:
+    """Yield the numbers of grids with enough rows that count, and the targets that have them."""
+    grids = prepared.derived(Grids)
+    n_counted = targets.columns[1]
+    by_number: dict[tuple[int, int], list[int]] = {}
+    for at in targets.which.tolist():
+        numbers = grids.n_examined(n_columns, int(n_counted[at]))
+        by_number.setdefault(numbers, []).append(at)
+    for numbers, which in by_number.items():
+        yield numbers, np.array(which, np.int64)
+
+
+def _explain(
+    prepared: Prepared, condition: Columns, targets: Targets, n_grids: tuple[int, int]
+) -> tuple[Floats, Integers]:
+    grids = prepared.derived(Grids)
+    which, columns, moments = targets
+    found, best = kernels.uds_chance.explained.explained_along(
         grids.arrays,
-        grids.n_examined(len(columns)),
-        np.array(columns, np.int64),
-        targets,
-        target_arrays(prepared),
-        prepared.derived(MidRanks).null_moments,
+        n_grids,
+        np.array(condition, np.int64),
+        which,
+        columns,
+        moments,
         *kernels.shared.entropy_tables.whole_increments(prepared.n_rows),
     )
-    return found
+    best = np.where(best < n_grids[0], best, best + len(grids.families[0].sizes) - n_grids[0])
+    return np.column_stack([found, *(each[which] for each in moments)]), best
 
 
 def explain_all(prepared: Prepared, conditions: Sequence[Conditions]) -> list[Floats]:
@@ -108,9 +145,16 @@ class StrengthTable:
     """Explained fractions and degrees of freedom, by target and conditions.
 
     It is a hash table of limited size. When it is full, it starts again from empty.
+
+    Parameters
+    ----------
+    n_columns : the number of columns of the data
+    with_nulls : whether the null distribution of a target depends on its conditions, because rows
+        in which a condition is missing do not count
     """
 
-    def __init__(self, n_columns: int) -> None:
+    def __init__(self, n_columns: int, with_nulls: bool = False) -> None:
+        self.n_values = 5 if with_nulls else 2
         if n_columns > MAX_COLUMNS:
             raise errors.too_many_columns(n_columns, MAX_COLUMNS)
         self.n_columns = n_columns
@@ -119,7 +163,7 @@ class StrengthTable:
     def _clear(self, n_slots: int) -> None:
         self.number = 0
         self.keys = np.full(n_slots, kernels.uds_chance.strength_table.EMPTY)
-        self.values = np.empty((n_slots, 2))
+        self.values = np.empty((n_slots, self.n_values))
 
     @property
     def arrays(self) -> tuple[Integers, Floats]:
@@ -152,7 +196,7 @@ class StrengthTable:
         ]
         for first, found in run(explain_all, conditions):
             begin = starts[first]
-            values = np.concatenate(found)
+            values = np.ascontiguousarray(np.concatenate(found)[:, : self.n_values])
             self._insert(wanted[begin : begin + len(values)], values)
 
     def _insert(self, conditions: Integers, values: Floats) -> None:

@@ -48,7 +48,7 @@ def find_strategy(
     Examples
     --------
     >>> find_strategy("beam", max_size=3, beam=None)
-    Beam(max_size=3, beam=100, parents=None, every=10000)
+    Beam(max_size=3, beam=100, parents=None, every=None)
 
     """
     given: Mapping[str, Any] = {k: v for k, v in parameters.items() if v is not None}

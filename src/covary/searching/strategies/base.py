@@ -70,9 +70,22 @@ class Strategy(Options, ABC):
         the first sets consist of a single column.
         """
 
-    def run(self, n_columns: int, fixed: int, score: Callable[[Batch], Floats]) -> None:
+    def batches_within(self, n_columns: int, fixed: int, affordable: int | None) -> Batches:
+        """Yield batches as `batches` does, but score about this many sets of three if it helps.
+
+        ``affordable`` is None if the time to score a set is unknown.
+        """
+        return self.batches(n_columns, fixed)
+
+    def run(
+        self,
+        n_columns: int,
+        fixed: int,
+        score: Callable[[Batch], Floats],
+        affordable: int | None = None,
+    ) -> None:
         """Score all batches; ``score`` returns the scores of one."""
-        batches = self.batches(n_columns, fixed)
+        batches = self.batches_within(n_columns, fixed, affordable)
         batch = next(batches, None)
         while batch is not None:
             try:

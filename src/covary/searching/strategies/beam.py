@@ -23,6 +23,9 @@ from covary.searching.strategies.base import (
     register,
 )
 
+# By default, every set of a size is scored if there are at most this many.
+EVERY = 10_000
+
 
 @register("beam", "the best sets of each size, joined to the next size")
 @dataclass(frozen=True)
@@ -37,52 +40,72 @@ class Beam(Strategy):
     max_size: int = option(5, MAX_SIZE_HELP, minimum=2)
     beam: int = option(
         100,
-        "Number of sets of each size from which sets of the next size are built. Of equal scores, "
-        "sets of earlier columns are kept.",
+        "Number of sets of each size from which sets of the next size are built. By default, sets "
+        "of three are built from more pairs, if there is time.",
         minimum=1,
     )
     parents: Literal["all", "one"] | None = option(
         None,
         "'all' scores a larger set only if every subset with one column fewer was kept. 'one' "
         "scores it if any such subset was kept, which is slower by a factor of up to the number "
-        "of columns. By default 'one' with a target, otherwise 'all'.",
+        "of columns. By default 'one' with a target, otherwise 'all'; for sets of three, also "
+        "'one' as far as there is time.",
         choices=("all", "one"),
     )
-    every: int = option(
-        10_000,
+    every: int | None = option(
+        None,
         "Score every set of a size if there are at most this many. Relations that no smaller set "
-        "shows are found only in this way.",
+        "shows are found only in this way. By default 10,000; with uds-chance, every set of three "
+        "if this takes about 30 s on two cores, as predicted from the size of the table.",
         minimum=0,
     )
 
     def batches(self, n_columns: int, fixed: int = 0) -> Batches:
+        return self.batches_within(n_columns, fixed, None)
+
+    def batches_within(self, n_columns: int, fixed: int, affordable: int | None) -> Batches:
         sizes = range(2 - fixed, min(self.max_size - fixed, n_columns) + 1)
         parents = self.parents or ("one" if fixed else "all")
+        # The number of best pairs to which every other column is added.
+        n_extended = 0
+        if affordable is not None and self.every is None and self.parents is None:
+            n_extended = affordable // n_columns
         kept: list[Columns] = []
         for size in sizes:
-            remember = 0 if size == sizes[-1] else self.beam
-            if size < sizes[-1] and self._scores_every(size + 1, n_columns):
+            n_kept = max(self.beam, n_extended if size == sizes[0] else 0)
+            remember = 0 if size == sizes[-1] else n_kept
+            if size < sizes[-1] and self._scores_every(size + 1, n_columns, fixed, affordable):
                 remember = REMEMBER
-            if size == sizes[0] or self._scores_every(size, n_columns):
+            if size == sizes[0] or self._scores_every(size, n_columns, fixed, affordable):
                 level = all_sets(n_columns, size, fixed, remember)
             else:
-                larger = joined(kept) if parents == "all" else extended(kept, n_columns)
+                larger = extended(kept, n_columns) if parents == "one" else joined(kept)
+                if parents == "all" and size == sizes[0] + 1 and n_extended:
+                    # Sets of which one subset is not among the best, such as two independent
+                    # columns that explain a third one together.
+                    more = extended(kept[:n_extended], n_columns)
+                    larger = sorted({*joined(kept[: self.beam]), *more})
                 level = listed_sets(larger, fixed, remember)
-            kept = yield from self._score_and_keep(level)
+            kept = yield from self._score_and_keep(level, n_kept)
 
-    def _scores_every(self, size: int, n_columns: int) -> bool:
-        return math.comb(n_columns, size) <= self.every
+    def _scores_every(self, size: int, n_columns: int, fixed: int, affordable: int | None) -> bool:
+        every = EVERY if self.every is None else self.every
+        if self.every is None and affordable is not None and size + fixed == 3:
+            every = affordable
+        return math.comb(n_columns, size) <= every
 
-    def _score_and_keep(self, level: Iterable[Batch]) -> Generator[Batch, Floats, list[Columns]]:
-        """Yield the batches of a level; return its best sets."""
+    def _score_and_keep(
+        self, level: Iterable[Batch], n_kept: int
+    ) -> Generator[Batch, Floats, list[Columns]]:
+        """Yield the batches of a level; return its best sets, best first."""
         kept_sets: ColumnSets = np.empty((0, 0), np.int32)
         kept_scores: Floats = np.empty(0)
         for batch in level:
             scores = yield batch
             kept_sets = np.concatenate([kept_sets.reshape(-1, batch.sets.shape[1]), batch.sets])
             kept_scores = np.concatenate([kept_scores, scores])
-            best = np.argsort(-kept_scores, kind="stable")[: self.beam]
-            best.sort()  # the original order, for the next batch
+            # Of equal scores, the first sets come first; those of the next batch come later.
+            best = np.argsort(-kept_scores, kind="stable")[:n_kept]
             kept_sets, kept_scores = kept_sets[best], kept_scores[best]
         return [tuple(columns) for columns in kept_sets.tolist()]
 
