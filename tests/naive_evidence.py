@@ -272,12 +272,12 @@ def correlation_and_skewness(one, other):
     """Return the correlation of two columns times sqrt(rows - 1), and its skewness.
 
     Both are those of all permutations of one column. Ranks without ties are symmetric, and almost
-    if they are folded.
+    if they are folded. Two rows, of which the correlation is always 1 or -1, have none.
     """
     x, y = centred(one), centred(other)
     n = len(x)
     product_of_squares = math.fsum(a * a for a in x) * math.fsum(b * b for b in y)
-    if product_of_squares < 1e-9:
+    if n < 3 or product_of_squares < 1e-9:
         return 0.0, 0.0
     total = math.fsum(a * b for a, b in zip(x, y, strict=True))
     variance = product_of_squares / (n - 1)

@@ -131,11 +131,11 @@ def test_the_list_is_sorted_by_clicks(browser, report):
 
 def test_the_list_is_filtered(browser, report):
     page = Page(browser, report)
-    page.view.fill("input[name=column]", "squ")
+    page.view.fill("#filter input[name=column]", "squ")
     names = page.view.locator("#list tbody tr:visible td.names").all_text_contents()
     assert names
     assert all("square" in each for each in names)
-    page.view.fill("input[name=column]", "")
+    page.view.fill("#filter input[name=column]", "")
     page.view.fill("input[name=size]", "2")
     sizes = page.view.locator("#list tbody tr:visible td[data-key=size]").all_text_contents()
     assert set(sizes) == {"2"}
@@ -261,15 +261,22 @@ def test_every_row_is_in_one_quarter(browser, tmp_path):
 
 def test_the_keyboard_reaches_every_control(browser, report):
     page = Page(browser, report)
-    wanted = page.view.locator("a[href], button, input, select, [tabindex]").count()
+    controls = "a[href], button, input, select, [tabindex]"
+    wanted = page.view.locator(controls).count()
+    script = f"""() => {{
+      const all = [...document.querySelectorAll("{controls}")];
+      return all.indexOf(document.activeElement);
+    }}"""
     reached = set()
     for _ in range(wanted + 5):
         page.view.keyboard.press("Tab")
-        script = """() => {
-          const all = [...document.querySelectorAll("a[href], button, input, select, [tabindex]")];
-          return all.indexOf(document.activeElement);
-        }"""
         reached.add(page.view.evaluate(script))
+    # Of the columns on the map, the key Tab reaches one, and arrows reach the others.
+    page.view.focus('#table-map .column[tabindex="0"]')
+    for key in ("ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft"):
+        for _ in range(page.view.locator("#table-map .column").count()):
+            page.view.keyboard.press(key)
+            reached.add(page.view.evaluate(script))
     assert reached - {-1} == set(range(wanted))
     page.view.focus("#list button[data-key=rank]")
     page.view.keyboard.press("Enter")
@@ -387,13 +394,12 @@ def test_a_page_of_an_interrupted_search_says_so(browser, tmp_path):
 def people():
     rng = np.random.default_rng(0)
     diet = rng.integers(0, 3, 400)
+    drinks_water = rng.random(400) < 0.3
     frame = pd.DataFrame(
         {
             "diet": np.array(["vegan", "keto", "all"])[diet],
-            "weight": 60 + 6 * diet + rng.normal(size=400) * 4,
-            "drink": np.where(
-                rng.random(400) < 0.7, np.array(["tea", "cola", "milk"])[diet], "water"
-            ),
+            "weight": 60 + 6 * diet - 8 * drinks_water + rng.normal(size=400) * 4,
+            "drink": np.where(drinks_water, "water", np.array(["tea", "cola", "milk"])[diet]),
             "smoker": rng.random(400) < 0.1 + 0.3 * diet,
         }
     )
@@ -556,7 +562,7 @@ def test_pages_of_real_tables(browser, real_tables, tmp_path, name):
     assert set(page.view.locator("#list tr:visible td[data-key=size]").all_text_contents()) == {
         "2"
     }
-    page.view.fill("input[name=column]", found[0].columns[0])
+    page.view.fill("#filter input[name=column]", found[0].columns[0])
     assert found[0].columns[0] in page.view.inner_text("#list tbody tr:visible td.names")
     page.keep("filtered")
     page.view.click("#theme")

@@ -258,7 +258,10 @@ def test_search_for_a_target_does_not_list_it_among_the_columns(covary_command, 
     code, out, _ = covary_command("search", table, "--target", "[bold]sign[/bold]")
     assert code == 0
     assert "that explain [bold]sign[/bold] (uds-chance, beam, 300 rows)" in " ".join(out.split())
-    assert out.splitlines()[4].split()[-1] == "x"
+    heading, _, *rows = out[out.index("explained  ") :].splitlines()
+    assert heading.split() == ["explained", "like", "r", "by"]
+    assert rows[0].split()[0] == "1"
+    assert rows[0].split()[-1] == "x"
 
 
 def test_search_lists_every_set_if_asked(covary_command, table):

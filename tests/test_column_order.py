@@ -76,6 +76,39 @@ def test_the_order_by_content_depends_neither_on_rows_nor_on_columns():
     assert orders[0] == orders[1]
 
 
+def test_neither_the_order_of_two_values_nor_names_of_levels_change_the_order():
+    rng = np.random.default_rng(2)
+    table = mixed_table(0)
+    table["c5"] = rng.permutation(len(table)) % 2  # equally frequent values
+    table["c6"] = np.array(["red", "green", "blue"])[rng.permutation(len(table)) % 3]
+    table["c7"] = table["c7"].where(rng.random(len(table)) < 0.9)
+    other = table.assign(
+        c5=1 - table["c5"],
+        c6=table["c6"].map({"red": "lime", "green": "pink", "blue": "cyan"}),
+        c7=-100 * table["c7"],
+    )
+    # Levels are numbered in the order of the rows if they are equally frequent.
+    other = other.iloc[rng.permutation(len(table))]
+    one, another = prepare(table), prepare(other)
+    assert one.nominal.any()
+    assert content_hashes(one, range(11)) == content_hashes(another, range(11))
+    assert table_order_by_content(one).tolist() == table_order_by_content(another).tolist()
+    changed = prepare(table.assign(c5=rng.permutation(table["c5"])))
+    assert content_hashes(one, range(11)) != content_hashes(changed, range(11))
+
+
+def test_columns_whose_values_are_equally_frequent_are_ordered_by_content():
+    """Only the order of the two values tells such columns apart."""
+    rng = np.random.default_rng(0)
+    coins = pd.DataFrame({f"c{at}": rng.permutation(40) % 2 for at in range(6)})
+    moved = coins.iloc[rng.permutation(40)][rng.permutation(coins.columns)]
+    orders = [
+        [each.columns[at] for at in table_order_by_content(prepare(each))]
+        for each in (coins, moved)
+    ]
+    assert orders[0] == orders[1]
+
+
 def test_equal_columns_have_equal_hashes_and_others_have_not():
     table = mixed_table(0).to_numpy()
     hashes = content_hashes(prepare(np.column_stack([table, table[:, 3]])), range(12))

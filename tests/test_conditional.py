@@ -17,6 +17,7 @@ from scipy import stats
 import covary
 import naive_conditional as naive
 from covary import UDSChance
+from covary.correlation_scale import reading
 from covary.engines import Threads
 from covary.errors import ColumnError, CovaryWarning, ParameterError
 from covary.measures.uds_chance import conditional, residuals
@@ -550,7 +551,8 @@ def test_the_command_tests_with_given_columns(tmp_path, covary_command):
     expected = covary.test(path, ["x"], target="y", given=["z"], permutations=19)
     code, out, _ = covary_command(*command, "--given", "z")
     assert code == 0
-    assert " ".join(out.split()) == " ".join(str(expected).split())
+    shown = [expected.summary(), f"score: {reading(expected.score)}", *expected.explained()]
+    assert " ".join(out.split()) == " ".join(" ".join(shown).split())
     code, out, _ = covary_command(*command, "--given", "z,w", "--json")
     assert code == 0
     both = covary.test(path, ["x"], target="y", given=["z", "w"], permutations=19)

@@ -118,7 +118,7 @@ def test_parameters_are_passed_to_the_measure(frame):
 
 def test_parameters_are_passed_to_the_strategy(frame):
     fitted = SubspaceSearch(top=3, beam=2, parents="one", max_size=3).fit(frame)
-    expected = {"max_size": 3, "beam": 2, "parents": "one", "every": 10_000}
+    expected = {"max_size": 3, "beam": 2, "parents": "one", "every": None}
     assert fitted.result_.parameters["strategy_parameters"] == expected
     fitted = SubspaceSearch(top=3, strategy="4s", strategy_params={"edges": 2}).fit(frame)
     assert fitted.subspaces_ == covary.search(frame, top=3, strategy="4s", edges=2).subspaces

@@ -39,7 +39,6 @@ from covary.runs.sqlite_errors import sqlite_errors_translated
 # scores since the last write; the file is not damaged.
 COMMIT_SECONDS = 0.25
 
-
 # Files of these versions can be read, but not resumed: the scores of this version differ.
 READABLE_VERSIONS = ("0.1.0",)
 

@@ -59,10 +59,10 @@ class SearchPlan:
         return self.candidates.target
 
     @property
-    def content_places(self) -> Integers:
-        """The place of each column in an order that depends only on their contents."""
-        places = np.empty(len(self.prepared.names), np.int64)
-        places[table_order_by_content(self.prepared)] = np.arange(places.size)
+    def places(self) -> Integers:
+        """The place of each column among the candidates; 0 for columns outside of them."""
+        places = np.zeros(len(self.prepared.names), np.int64)
+        places[self.candidates.columns] = np.arange(len(self.candidates.columns))
         return places
 
     @property

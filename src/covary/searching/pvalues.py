@@ -36,7 +36,7 @@ class SearchPvalues:
     ----------
     plan : the plan of the search
     found : the sets and their scores, best first
-    scored : the number of sets that the search scored
+    relations : those of the sets that are no variant of another one
     increments : increment tests that were done already
     """
 
@@ -44,12 +44,12 @@ class SearchPvalues:
         self,
         plan: SearchPlan,
         found: Sequence[ScoredSet],
-        scored: int,
+        relations: Sequence[ScoredSet],
         increments: SetIncrements,
     ) -> None:
         self.plan = plan
         self.sets = tuple(columns for columns, _ in found)
-        self.scored = scored
+        self.relations = frozenset(columns for columns, _ in relations)
         self.increments = increments
         self.null: NullDistribution | None = None
         self.family: FamilyPvalues | None = None
@@ -115,21 +115,23 @@ class SearchPvalues:
     def _test_increments(
         self, engine: Engine, run_file: RunFile | None, on_progress: OnStage | None
     ) -> None:
-        if self.increments.untested(self.sets):
+        """Test the increments of relations; those of variants would take most of the time."""
+        relations = [columns for columns in self.sets if columns in self.relations]
+        if self.increments.untested(relations):
             report = of_stage("sets against their subsets", on_progress)
             with engine.session(self.increments.tests()) as session:
-                self.increments.test(self.sets, session.run, run_file, report)
+                self.increments.test(relations, session.run, run_file, report)
 
     def _draw_null_evidence(
         self, engine: Engine, run_file: RunFile | None, on_progress: OnStage | None
     ) -> None:
-        """Draw the evidence of random sets of shuffled columns, for each size that was found."""
+        """Draw the evidence of random sets of shuffled columns, for each size that is needed."""
         plan = self.plan
         columns = plan.candidates.columns.tolist()
         null = NullEvidence.of(
             plan.measure, plan.prepared, columns, plan.target, plan.options.seed
         )
-        sizes = sorted({len(each) for each in self.sets})
+        sizes = sorted({len(each) for each, within in self._smallest().items() if each in within})
         largest = min(plan.strategy.max_size or plan.n_columns, plan.n_columns)
         self.family = FamilyPvalues(null, range(2, largest + 1))
         if run_file is not None:
@@ -157,17 +159,34 @@ class SearchPvalues:
         results = self.by_set()
         return [results[each].pvalue if each in results else None for each in self.sets]
 
+    def _smallest(self) -> dict[Columns, list[Columns]]:
+        """Return, by set, the found sets within it that contain no other found set.
+
+        If all columns of a set are independent, those of its subsets are. So the evidence of a
+        subset counts for the set, and a set with subsets needs no null distribution of its own.
+        """
+        found: dict[Columns, list[Columns]] = {}
+        smallest: list[tuple[frozenset[int], Columns]] = []
+        for columns in sorted(self.sets, key=len):
+            every = frozenset(columns)
+            within = [other for some, other in smallest if some <= every]
+            if not within:
+                smallest.append((every, columns))
+            found[columns] = within or [columns]
+        return found
+
     def _expected(self) -> Floats:
         """Return the expected number of sets with the evidence of each set, by chance."""
         assert self.family is not None
         assert self.null is not None
-        observed = self.null.observed.tolist()
-        return np.array(
-            [
-                self.family.expected(len(columns), evidence)
-                for columns, evidence in zip(self.sets, observed, strict=True)
-            ]
-        )
+        evidence = dict(zip(self.sets, self.null.observed.tolist(), strict=True))
+        smallest = self._smallest()
+        expected = {
+            columns: self.family.expected(len(columns), evidence[columns])
+            for columns, within in smallest.items()
+            if columns in within
+        }
+        return np.array([min(expected[c] for c in smallest[columns]) for columns in self.sets])
 
     def family_pvalues(self) -> list[float | None]:
         """Return the family-wise p-value of each set; never smaller than the set's own p-value."""
@@ -180,16 +199,19 @@ class SearchPvalues:
     def qvalues(self) -> list[float | None]:
         """Return the false discovery rate among all sets with at least the evidence of each set.
 
-        Sets that add nothing beyond a subset do not count as discoveries, because one strong pair
-        with many additional columns would let many false sets pass. A q-value is never smaller
-        than the p-value of the set alone.
+        Variants, and sets that add nothing beyond a subset, do not count as discoveries, because
+        one strong pair with many additional columns would let many false sets pass. A q-value is
+        never smaller than the p-value of the set alone.
         """
         if not self.complete:
             return [None] * len(self.sets)
         if self.finished:
             return [qvalue for qvalue, _ in self.finished]
-        adds = [not self.increments.adds_nothing(columns) for columns in self.sets]
-        rates = false_discovery_rates(self._expected(), adds)
+        counted = [
+            columns in self.relations and not self.increments.adds_nothing(columns)
+            for columns in self.sets
+        ]
+        rates = false_discovery_rates(self._expected(), counted)
         return [float(q) for q in np.maximum(rates, self._own())]
 
     def _own(self) -> Floats:

@@ -10,12 +10,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from covary import errors
 from covary.engines import Engine, Session, find_engine, run_here
 from covary.measures import find_measure
-from covary.runs import RunFile
+from covary.runs import READABLE_VERSIONS, RunFile
 from covary.searching.options import TEST_OPTIONS, SearchOptions
 from covary.searching.plan import SearchPlan, plan_search
+from covary.searching.relations import Relations
 from covary.searching.run import Search
 from covary.searching.strategies import find_strategy
 from covary.significance.permutation import evidence_observed
@@ -44,14 +47,24 @@ def restore_search(
         plan = _restore_plan(path, facts, source, names)
         if difference := run_file.difference(plan.description(), only_read=True):
             raise errors.not_the_table_of_run(source, path, difference)
+        is_former = facts["versions"]["covary"] in READABLE_VERSIONS
         run_file.bounds = plan.measure.bounds
-        search = Search(plan)
+        search = FormerSearch(_ordered_by_position(plan)) if is_former else Search(plan)
         with suppress(NotStoredError):
             search.run(StoredResults(), run_file)
         search.started = parse_time(facts.get("started"))
         search.finished = parse_time(facts.get("finished"))
         search.engine = find_engine()  # for figures
     return search
+
+
+class FormerSearch(Search):
+    """A search by a former version, which stored p-values of the best sets only."""
+
+    def relations(self) -> Relations:
+        """Return the relations among the best sets."""
+        folded = self.sifted is None
+        return Relations(self.found(), self.plan.target, self.plan.options.top, folded=folded)
 
 
 class NotStoredError(Exception):
@@ -113,6 +126,13 @@ def _restore_plan(
         options,
     )
     return dataclasses.replace(plan, source=os.fspath(source))
+
+
+def _ordered_by_position(plan: SearchPlan) -> SearchPlan:
+    """Return the plan with columns in the order of the table, instead of one by content."""
+    candidates = plan.candidates
+    columns = np.sort(candidates.columns)
+    return dataclasses.replace(plan, candidates=candidates._replace(columns=columns))
 
 
 def restore_table(

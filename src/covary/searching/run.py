@@ -102,7 +102,9 @@ class Search:
         if run_file is not None:
             run_file.store_best_sets(self.reported())
         if options.permutations > 0 and self.found():
-            self.pvalues = SearchPvalues(plan, self.reported(), self.scored, self.increments)
+            self.pvalues = SearchPvalues(
+                plan, self.reported(), self.relations().listed, self.increments
+            )
             self.pvalues.run(engine, run_file, on_progress)
         if run_file is not None:
             run_file.finish(self.pvalues.rows() if self.pvalues else ())

@@ -98,7 +98,7 @@ def _make_ranking(plan: SearchPlan) -> TopSets:
     """Return the ranking that the options ask for."""
     options = plan.options
     pool = max(POOL, options.top)
-    places = plan.content_places.tolist()
+    places = plan.places.tolist()
     if plan.target is not None:
         return MinimalTopSets(pool, places, plan.target)
     if options.prune:

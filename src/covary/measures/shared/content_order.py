@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from covary import kernels
-from covary.array_types import Booleans, ColumnSets, Integers
+from covary.array_types import Booleans, ColumnSets, Integers, Rows
 from covary.prepare import Prepared, Ranks
 
 Hashes = npt.NDArray[np.uint64]
@@ -55,24 +55,87 @@ def order_one_by_content(prepared: Prepared, columns: Sequence[int]) -> list[int
 def content_hashes(prepared: Prepared, columns: Sequence[int]) -> list[int]:
     """Return a hash of each column that depends on its ranks and on those of the other columns.
 
-    It depends neither on the order of the columns nor on that of the rows.
+    It depends neither on the order of the columns nor on that of the rows. Of nominal columns and
+    of those with two values, neither names nor the order of the values matter.
     """
-    sets = np.array([columns], np.int32)
-    hashes = (2 * prepared.n_present + prepared.nominal)[sets].astype(np.uint64)
-    for _ in range(2):
-        hashes = _refined(prepared, sets, hashes)
-    return list(hashes[0].tolist())
+    hashes = _first_hashes(prepared, columns)
+    contents = _contents(prepared, columns, hashes)
+    return _refined_twice(contents, hashes).tolist()  # type: ignore[no-any-return]
 
 
 def table_order_by_content(prepared: Prepared) -> Integers:
     """Return all columns of the table, ordered by content; equal columns by position.
 
-    Columns that have equal ranks in all rows, such as a length in two units, are ordered by range
-    and smallest value.
+    The order of two values only matters if nothing else tells columns apart. Columns that have
+    equal ranks in all rows, such as a length in two units, are ordered by range and smallest
+    value.
     """
-    hashes = np.array(content_hashes(prepared, range(len(prepared.names))), np.uint64)
-    order: Integers = np.lexsort((prepared.values[:, 0], prepared.widths, hashes))
+    columns = range(len(prepared.names))
+    hashes = np.array(content_hashes(prepared, columns), np.uint64)
+    ranks = prepared.derived(Ranks).by_row
+    hashes_of_ranks = _refined_twice(ranks, _first_hashes(prepared, columns))
+    order: Integers = np.lexsort(
+        (prepared.values[:, 0], prepared.widths, hashes_of_ranks, hashes)
+    )
     return order
+
+
+def mixed(numbers: Hashes) -> Hashes:
+    """Return integers whose bits depend on all bits of others (splitmix64)."""
+    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
+
+
+def _first_hashes(prepared: Prepared, columns: Sequence[int]) -> Hashes:
+    """Return a hash of the kind of each column and of its number of missing cells."""
+    hashes: Hashes = (2 * prepared.n_present + prepared.nominal)[list(columns)].astype(np.uint64)
+    return hashes
+
+
+def _contents(prepared: Prepared, columns: Sequence[int], hashes: Hashes) -> Rows:
+    """Return the ranks of columns; instead of values without an order, hashes of these values.
+
+    The hash of a value depends on the number of its rows and on the other columns in them.
+    """
+    contents = prepared.derived(Ranks).by_row[list(columns)]
+    groups = {at: _unordered_values(prepared, column) for at, column in enumerate(columns)}
+    unordered = {at: found for at, found in groups.items() if found is not None}
+    if not unordered:
+        return contents
+    for at, (rows, starts) in unordered.items():
+        counts = np.diff(starts, append=rows.size)
+        contents[at, rows] = np.repeat(counts, counts)
+    of_rows = np.zeros(prepared.n_rows, np.uint64)
+    for content, key in zip(contents, mixed(hashes), strict=True):
+        of_rows += mixed(content ^ key)
+    of_rows = mixed(of_rows)
+    for at, (rows, starts) in unordered.items():
+        of_values = mixed(np.add.reduceat(of_rows[rows], starts)).astype(np.uint32)
+        contents[at, rows] = np.repeat(of_values, np.diff(starts, append=rows.size))
+    return contents
+
+
+def _unordered_values(prepared: Prepared, column: int) -> tuple[Rows, Integers] | None:
+    """Return the rows of a column by value, and where each value starts; None if it has an order.
+
+    Two values have no order, because reversing them changes no result.
+    """
+    n_present = prepared.n_present[column]
+    values = prepared.values[column, :n_present]
+    starts: Integers = np.append(0, 1 + np.flatnonzero(values[1:] != values[:-1]))
+    if prepared.nominal[column] or starts.size == 2:
+        return prepared.orders[column, :n_present], starts
+    return None
+
+
+def _refined_twice(contents: Rows, hashes: Hashes) -> Hashes:
+    """Return new hashes of all columns, after two refinements."""
+    every = np.arange(len(contents), dtype=np.int32)[None]
+    for _ in range(2):
+        hashes = kernels.shared.refinement.refine_colours(contents, every, hashes[None])[0]
+    return hashes
 
 
 def _refined(prepared: Prepared, sets: ColumnSets, hashes: Hashes) -> Hashes:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from covary.array_types import Integers
+from covary.measures.shared.content_order import mixed
 from covary.measures.uds_chance.residuals import Ranked, ranked
 from covary.prepare import Prepared
 
@@ -83,7 +84,7 @@ def _hashes(codes: Integers, contents: Sequence[Hashes], column: int) -> Hashes:
     of_rows = np.zeros(codes.size, np.uint64)
     for at, content in enumerate(contents):
         if at != column:
-            of_rows = _mixed(of_rows ^ content)
+            of_rows = mixed(of_rows ^ content)
     counts = np.bincount(codes)
     starts = np.cumsum(counts) - counts
     by_value = np.argsort(codes, kind="stable")
@@ -96,11 +97,3 @@ def _numbers(codes: Integers, hashes: Hashes) -> Integers:
     number = np.empty(counts.size, np.int64)
     number[np.lexsort((hashes, -counts))] = np.arange(counts.size)
     return number[codes]
-
-
-def _mixed(numbers: Hashes) -> Hashes:
-    """Return integers whose bits depend on all bits of others (splitmix64)."""
-    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return numbers ^ (numbers >> np.uint64(31))

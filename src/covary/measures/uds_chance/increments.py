@@ -65,14 +65,29 @@ def increment_pvalue(
     others = [] if len(explained) == 1 else [pair for pair in pairs if best.isdisjoint(pair)]
     largest = 0.0
     for some in (with_best, others):
-        tests = [_PairTest(prepared, pair, columns, given, seed) for pair in some]
-        # The pairs that are most likely to be independent come first.
-        for test in sorted(tests, key=lambda test: test.conditional.observed):
+        for pair in _weakest_first(prepared, some):
+            test = _PairTest(prepared, pair, columns, given, seed)
             if some is with_best or test.depends():
                 largest = max(largest, test.pvalue())
             if largest > INSIGNIFICANT:
                 return largest
     return largest
+
+
+def _weakest_first(prepared: Prepared, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the pairs that are most likely to be independent given the others first.
+
+    These are usually those with the least evidence if nothing is given. This is known after a
+    hundredth of the time of the test itself.
+    """
+    if not pairs:
+        return []
+    evidence = evidence_of(prepared, pairs, None).tolist()
+    places = {
+        column: at for at, column in enumerate(by_content(prepared, sorted({*sum(pairs, ())})))
+    }
+    keys = [(e, sorted(places[c] for c in pair)) for e, pair in zip(evidence, pairs, strict=True)]
+    return [pair for _, pair in sorted(zip(keys, pairs, strict=True))]
 
 
 class _PairTest:
