@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 
 from covary.array_types import Columns
@@ -63,7 +64,7 @@ def find_links(explanations: Explanations, targets: Iterable[int]) -> list[Draft
             by, explained = explanations.best(target, order[:at])
             if by:
                 found.append(_without_superfluous(explanations, target, by, explained))
-    return _joined(explanations, found, wanted)
+    return _rearranged(explanations, _joined(explanations, found, wanted))
 
 
 def _without_superfluous(
@@ -134,6 +135,42 @@ def _are_independent(explanations: Explanations, columns: Columns) -> bool:
         explanations.explained(a, (b,)) == explanations.explained(b, (a,)) == 0.0
         for a, b in combinations(columns, 2)
     )
+
+
+def _rearranged(explanations: Explanations, links: list[Draft]) -> list[Draft]:
+    """Return the links, read in the other direction where that takes fewer columns.
+
+    If the ends of a chain a, b, c come before its middle in the order of the table, then a
+    explains c, and both of them explain b. In fewer words, a explains b, and b explains c.
+    """
+    found = list(links)
+    for link in sorted(links, key=lambda each: -len(each.by)):
+        for cause in link.by:
+            other = next((each for each in found if each.target == cause), None)
+            if link not in found or other is None or not set(other.by) < set(link.by):
+                continue
+            by = tuple(column for column in link.by if column != cause)
+            turned = (*other.by, link.target)
+            pair = [
+                _without_superfluous(
+                    explanations, target, some, explanations.explained(target, some)
+                )
+                for target, some in ((link.target, by), (cause, turned))
+            ]
+            others = [each for each in found if each not in (link, other)]
+            shorter = sum(len(each.by) for each in pair) < len(link.by) + len(other.by)
+            if shorter and link.target in pair[1].by and not _has_circle([*others, *pair]):
+                found = [*others, *pair]
+    return found
+
+
+def _has_circle(links: Sequence[Draft]) -> bool:
+    """Return whether a column explains itself over other columns."""
+    try:
+        TopologicalSorter({link.target: link.by for link in links}).prepare()
+    except CycleError:
+        return True
+    return False
 
 
 def directed(explanations: Explanations, link: Draft) -> Draft:

@@ -74,9 +74,7 @@ def table_order_by_content(prepared: Prepared) -> Integers:
     hashes = np.array(content_hashes(prepared, columns), np.uint64)
     ranks = prepared.derived(Ranks).by_row
     hashes_of_ranks = _refined_twice(ranks, _first_hashes(prepared, columns))
-    order: Integers = np.lexsort(
-        (prepared.values[:, 0], prepared.widths, hashes_of_ranks, hashes)
-    )
+    order: Integers = np.lexsort((prepared.values[:, 0], prepared.widths, hashes_of_ranks, hashes))
     return order
 
 

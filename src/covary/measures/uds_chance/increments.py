@@ -83,9 +83,8 @@ def _weakest_first(prepared: Prepared, pairs: Sequence[tuple[int, int]]) -> list
     if not pairs:
         return []
     evidence = evidence_of(prepared, pairs, None).tolist()
-    places = {
-        column: at for at, column in enumerate(by_content(prepared, sorted({*sum(pairs, ())})))
-    }
+    columns = by_content(prepared, sorted({column for pair in pairs for column in pair}))
+    places = {column: at for at, column in enumerate(columns)}
     keys = [(e, sorted(places[c] for c in pair)) for e, pair in zip(evidence, pairs, strict=True)]
     return [pair for _, pair in sorted(zip(keys, pairs, strict=True))]
 
