@@ -216,6 +216,19 @@ def tail_probability(sample, value):
     return min(k / n * beyond, empirical)
 
 
+def with_subsets(own, level):
+    """Return, by set, the expected number of false sets; those of subsets count as well.
+
+    A set with a subset at or below the level has the smallest number of its subsets.
+    """
+    found = {}
+    for columns in sorted(own, key=len):
+        within = [found[each] for each in found if set(each) < set(columns)]
+        significant = [value for value in within if value <= level]
+        found[columns] = min(significant or [*within, own[columns]])
+    return found
+
+
 def family_pvalues(expected, pvalues):
     """Return the expected numbers of false sets as p-values, not below those of single sets."""
     return [max(min(e, 1), 1e-6, p) for e, p in zip(expected, pvalues, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import logging
@@ -29,6 +30,7 @@ import naive_evidence
 import naive_significance as naive
 from covary import UDSChance
 from covary.api import search_result
+from covary.correlation_scale import reading
 from covary.engines import Threads
 from covary.errors import ColumnError, ParameterError, RunError, TableError
 from covary.measures import Measure, all_measures, find_measure
@@ -614,7 +616,6 @@ def test_the_increment_pvalue_is_the_largest_over_the_naive_pairs(seed, size, wi
         def __init__(self, prepared, pair, every, given_columns, seed):
             assert (prepared, every, given_columns, seed) == ("table", columns, (20,), 3)
             self.pair = frozenset(pair)
-            self.conditional = SimpleNamespace(observed=evidence[self.pair])
 
         def depends(self):
             return self.pair in dependent
@@ -624,8 +625,13 @@ def test_the_increment_pvalue_is_the_largest_over_the_naive_pairs(seed, size, wi
             return pvalues[self.pair]
 
     explained = fractions if target is None else {target: fractions[target]}
+
+    def weakest_first(prepared, some):
+        return sorted(some, key=lambda pair: evidence[frozenset(pair)])
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(increments, "_PairTest", Pair)
+        patch.setattr(increments, "_weakest_first", weakest_first)
         found = increments.increment_pvalue("table", columns, explained, (20,), 3)
     first, then = naive_conditional.pairs_to_test(columns, fractions, dependent, target)
     assert found == naive_conditional.increment_pvalue(first, then, evidence, pvalues)
@@ -951,8 +957,11 @@ def test_a_measure_without_an_increment_test_uses_that_of_uds_chance(table, monk
         calls.clear()
         options = {"max_size": 3, "top": 1000, "seed": 4, "permutations": 9, "n_jobs": 1}
         found = covary.search(table, measure=measure, **options)
-        assert sorted(calls) == sorted((each, None, (), 4) for each in sets)
-        for each in found:
+        relations = {positions(each) for each in found.relations}
+        tested = [each for each in sets if each in relations]
+        assert tested
+        assert sorted(calls) == sorted((each, None, (), 4) for each in tested)
+        for each in found.relations:
             if len(each.columns) == 3:
                 expected = naive.largest_of([0.001 * sum(positions(each))], 5, 3)
                 assert each.increment_pvalue == pytest.approx(expected, rel=1e-12)
@@ -1315,13 +1324,15 @@ def recomputed(table, found, *, measure, target, permutations, seed, options):
         size: np.concatenate([drawn.draw(each) for each in drawn.draws([size])])
         for size in {len(columns) for columns in sets}
     }
-    expected = [
-        naive.tail_probability(samples[len(columns)].tolist(), value)
+    own = {
+        columns: naive.tail_probability(samples[len(columns)].tolist(), value)
         * math.comb(len(every), len(columns) - n_fixed)
         * (largest - 1)
         for columns, value in zip(sets, observed.tolist(), strict=True)
-    ]
-    nothing = [bool(each.adds_nothing) for each in reported(found)]
+    }
+    by_set = naive.with_subsets(own, 0.05)
+    expected = [by_set[columns] for columns in sets]
+    nothing = [each.variant_of is not None or bool(each.adds_nothing) for each in reported(found)]
     return SimpleNamespace(
         pvalues=[float(p) for p in pvalues],
         family=naive.family_pvalues(expected, pvalues),
@@ -1371,7 +1382,7 @@ def test_a_tested_search_is_the_naive_one(name, target, options, noise, table):
     n_columns = cells.shape[1]
     for each in tested:
         columns = positions(each)
-        if len(columns) == 2:
+        if len(columns) == 2 or each.variant_of is not None:
             assert each.increment_pvalue is each.adds_nothing is None
             continue
         alone = IncrementTests(measure, prepare(cells), target, (), 3).pvalue(columns)
@@ -1393,7 +1404,10 @@ def test_result_of_a_tested_search(found):
     assert (found.parameters["permutations"], found.parameters["seed"]) == (60, 2)
     for each in found:
         assert 0 < each.pvalue <= each.qvalue <= each.family_pvalue <= 1
-        assert (each.adds_nothing is None) == (len(each.columns) == 2)
+        # Variants of better sets are not tested.
+        untested = len(each.columns) == 2 or each.variant_of is not None
+        assert (each.adds_nothing is None) == untested
+    assert any(each.adds_nothing is not None for each in reported(found))
     best = found[0]
     assert best.columns == ("x0", "x1")
     assert best.family_pvalue == 1 / 61
@@ -1408,8 +1422,9 @@ def test_planted_sets_have_an_increment_and_padded_pairs_have_none():
     found = searched(cells, max_size=3, permutations=39)
     by_columns = {positions(each): each for each in found}
     assert by_columns[2, 3, 4].adds_nothing is False
-    assert by_columns[0, 1, 2].adds_nothing
-    assert by_columns[0, 1, 3].adds_nothing
+    for columns in ((0, 1, 2), (0, 1, 3)):
+        assert by_columns[columns].variant_of == ("x0", "x1")
+        assert by_columns[columns].adds_nothing is None
     for columns in ((0, 1), (2, 3, 4)):
         assert by_columns[columns].family_pvalue == 1 / 40
         assert by_columns[columns].qvalue <= 0.05
@@ -1440,7 +1455,10 @@ def test_a_tested_search_as_json_and_frame(found, table):
         assert len(result.to_frame()["increment_pvalue"]) == len(found)
 
 
-def test_a_tested_search_as_text(found):
+def test_a_tested_search_as_text(table):
+    found = searched(table, max_size=3, permutations=60, seed=2, sift=False)
+    some = dataclasses.replace(found[-1], adds_nothing=True)
+    found = dataclasses.replace(found, subspaces=(*found.subspaces[:-1], some))
     lines = str(found).splitlines()
     assert len(lines) == 1 + len(found) + 4
     assert f"p = {found[0].pvalue:.4f}, q = {found[0].qvalue:.4f}" in lines[1]
@@ -1585,13 +1603,13 @@ def test_progress_of_tests_is_reported_by_stage(table):
         "evidence of sets",
         "permutations",
         "sets against their subsets",
-        "shuffled tables",
+        "null distribution, pairs",
+        "null distribution, sets of 3",
     ]
     for stage in list(events)[2:]:
         done = [event[0] for event in events[stage]]
         assert done == sorted(done)
         assert all(0 < event[0] <= event[1] for event in events[stage])
-    assert events["sets against their subsets"][-1] == (10, 10)
 
 
 def test_a_strong_pair_is_significant_with_19_permutations(table):
@@ -1612,7 +1630,7 @@ def contents(path):
     with closing(sqlite3.connect(path)) as connection:
         rows = {
             name: sorted(connection.execute(f"SELECT * FROM {name}").fetchall())
-            for name in (*tables, "shuffled")
+            for name in (*tables, "tasks")
         }
     rows["run"] = [row for row in rows["run"] if row[0] not in ("started", "finished")]
     return rows
@@ -1664,7 +1682,7 @@ def fail(*arguments, **options):
 def test_a_tested_run_is_not_computed_again(table, uninterrupted, monkeypatch):
     monkeypatch.setattr(permutation, "evidence_permuted", fail)
     monkeypatch.setattr("covary.searching.set_increments.increment_pvalues", fail)
-    monkeypatch.setattr("covary.searching.pvalues.search_shuffled", fail)
+    monkeypatch.setattr(NullEvidence, "draw", fail)
     again = covary.search(table, run=uninterrupted.path, resume=True, **SEARCH)
     assert again == uninterrupted.result
     assert contents(uninterrupted.path) == uninterrupted.rows
@@ -1701,7 +1719,7 @@ def test_resuming_without_tests_keeps_the_p_values(table, uninterrupted, tmp_pat
     assert contents(path) == uninterrupted.rows
 
 
-STAGES = ("permutations", "sets against their subsets", "shuffled tables")
+STAGES = ("permutations", "sets against their subsets", "null distribution, pairs")
 
 
 def interrupting(stage, number):
@@ -1727,7 +1745,7 @@ def test_interrupted_tests_are_resumed(stage, number, n_jobs, table, uninterrupt
     kept = contents(path)
     assert kept["candidates"] == uninterrupted.rows["candidates"]
     started = STAGES[: STAGES.index(stage) + 1]
-    names = dict(zip(STAGES, ("permutations", "increments", "shuffled"), strict=True))
+    names = dict(zip(STAGES, ("permutations", "increments", "tasks"), strict=True))
     for each in started:
         assert kept[names[each]]
         assert set(kept[names[each]]) <= set(uninterrupted.rows[names[each]])
@@ -1756,7 +1774,7 @@ def test_damaged_test_results_are_errors(table, uninterrupted, tmp_path):
             "UPDATE permutations SET evidence = 'much' WHERE number = 3",
             "UPDATE permutations SET rank = 900 WHERE number = 3 AND rank = 1",
             "UPDATE increments SET pvalue = 2.0",
-            "UPDATE shuffled SET counts = '[' WHERE number = 0",
+            "UPDATE tasks SET results = 'much'",
         )
     ):
         (tmp_path / str(at)).mkdir()
@@ -1786,7 +1804,8 @@ def test_the_test_command_prints_the_result(covary_command, csv):
     code, out, err = covary_command("test", csv, "-c", "a,[bold]b[/bold]", "-n", 39, "--seed", 5)
     result = covary.test(csv, ["a", "[bold]b[/bold]"], permutations=39, seed=5)
     assert code == 0
-    assert unwrapped(out) == unwrapped(str(result))
+    shown = [result.summary(), f"score: {reading(result.score)}", *result.explained()]
+    assert unwrapped(out) == unwrapped(" ".join(shown))
     assert "[bold]b[/bold]" in out, "names are not markup"
     assert all(line.startswith("covary: ") for line in err.splitlines())
 
@@ -1847,7 +1866,7 @@ def test_the_search_command_prints_pvalues(covary_command, csv):
     result = covary.search(csv, max_size=3, permutations=39)
     assert code == 0
     flat = unwrapped(out)
-    for line in result.tests.explained(result.scored):
+    for line in result.tests.explained(result.target):
         assert unwrapped(line) in flat
     for heading in (" p ", " q ", " family-", " wise p "):
         assert heading in out

@@ -16,6 +16,7 @@ from covary.searching.plan import SearchPlan
 from covary.searching.progress import of_stage, reporting
 from covary.searching.ranking import ScoredSet
 from covary.searching.set_increments import SetIncrements
+from covary.searching.strategies.base import stage_name
 from covary.significance.null_evidence import (
     DRAWS_AS_NUMBERS,
     FamilyPvalues,
@@ -53,6 +54,8 @@ class SearchPvalues:
         self.increments = increments
         self.null: NullDistribution | None = None
         self.family: FamilyPvalues | None = None
+        # By set, the expected number of sets with such evidence, by chance.
+        self.expected: dict[Columns, float] = {}
         # The q-value and the family-wise p-value of each set, if a run file has them.
         self.finished: list[tuple[float, float]] = []
         self.complete = False
@@ -125,25 +128,47 @@ class SearchPvalues:
     def _draw_null_evidence(
         self, engine: Engine, run_file: RunFile | None, on_progress: OnStage | None
     ) -> None:
-        """Draw the evidence of random sets of shuffled columns, for each size that is needed."""
+        """Draw the evidence of random sets of shuffled columns, for each size that needs it."""
         plan = self.plan
         columns = plan.candidates.columns.tolist()
         null = NullEvidence.of(
             plan.measure, plan.prepared, columns, plan.target, plan.options.seed
         )
-        sizes = sorted({len(each) for each, within in self._smallest().items() if each in within})
         largest = min(plan.strategy.max_size or plan.n_columns, plan.n_columns)
         self.family = FamilyPvalues(null, range(2, largest + 1))
         if run_file is not None:
             self.finished = run_file.finished_tests(len(self.sets))
         if self.finished:
             return
-        report = of_stage("null distribution", on_progress)
         with engine.session(null) as session:
             run: RunTasks = session.run
             if run_file is not None:
                 run = StoredTasks(run_file, {draw_evidence: DRAWS_AS_NUMBERS}).around(run)
-            self.family.compute(sizes, reporting(run, report))
+            for size in sorted({len(columns) for columns in self.sets}):
+                report = of_stage(f"null distribution, {stage_name(size, 0)}", on_progress)
+                self._expect_sets_of(size, reporting(run, report))
+
+    def _expect_sets_of(self, size: int, run: RunTasks) -> None:
+        """Compute the expected number of sets with the evidence of each set of a size, by chance.
+
+        If all columns of a set are independent, those of its subsets are. So the evidence of a
+        subset counts for the set as well. If a subset is significant, the set needs no null
+        distribution of its own.
+        """
+        assert self.family is not None
+        assert self.null is not None
+        smaller = [(frozenset(columns), value) for columns, value in self.expected.items()]
+        evidence = dict(zip(self.sets, self.null.observed.tolist(), strict=True))
+        sets = [columns for columns in self.sets if len(columns) == size]
+        for columns in sets:
+            within = [value for subset, value in smaller if subset.issubset(columns)]
+            self.expected[columns] = min(within, default=np.inf)
+        own = [columns for columns in sets if self.expected[columns] > LEVEL]
+        if own:
+            self.family.compute([size], run)
+        for columns in own:
+            expected = self.family.expected(size, evidence[columns])
+            self.expected[columns] = min(self.expected[columns], expected)
 
     # ------------------------------------------------------------ results
 
@@ -159,34 +184,8 @@ class SearchPvalues:
         results = self.by_set()
         return [results[each].pvalue if each in results else None for each in self.sets]
 
-    def _smallest(self) -> dict[Columns, list[Columns]]:
-        """Return, by set, the found sets within it that contain no other found set.
-
-        If all columns of a set are independent, those of its subsets are. So the evidence of a
-        subset counts for the set, and a set with subsets needs no null distribution of its own.
-        """
-        found: dict[Columns, list[Columns]] = {}
-        smallest: list[tuple[frozenset[int], Columns]] = []
-        for columns in sorted(self.sets, key=len):
-            every = frozenset(columns)
-            within = [other for some, other in smallest if some <= every]
-            if not within:
-                smallest.append((every, columns))
-            found[columns] = within or [columns]
-        return found
-
     def _expected(self) -> Floats:
-        """Return the expected number of sets with the evidence of each set, by chance."""
-        assert self.family is not None
-        assert self.null is not None
-        evidence = dict(zip(self.sets, self.null.observed.tolist(), strict=True))
-        smallest = self._smallest()
-        expected = {
-            columns: self.family.expected(len(columns), evidence[columns])
-            for columns, within in smallest.items()
-            if columns in within
-        }
-        return np.array([min(expected[c] for c in smallest[columns]) for columns in self.sets])
+        return np.array([self.expected[columns] for columns in self.sets])
 
     def family_pvalues(self) -> list[float | None]:
         """Return the family-wise p-value of each set; never smaller than the set's own p-value."""
