@@ -19,6 +19,7 @@ from click.testing import CliRunner
 import covary
 from covary.cli.main import command
 from covary.errors import CovaryError
+from covary.structure.links import find_links
 from covary.structure.resume import restore_overview
 from planted_tables import awkward, planted
 
@@ -140,6 +141,31 @@ def test_a_long_chain_has_no_shortcuts():
     table = pd.DataFrame({f"c{k}": column for k, column in enumerate(columns)})
     expected = {frozenset((f"c{k}", f"c{k + 1}")) for k in range(7)}
     assert sets_of(covary.overview(table)) == expected
+
+
+class ChainExplained:
+    """What columns of a chain 0, 1, 2 explain, if its middle is the last of the whole table."""
+
+    order = (0, 2, 1)
+
+    def best(self, target, before):
+        return tuple(sorted(before)), self.explained(target, before)
+
+    def explained(self, target, by):
+        neighbours = [column for column in by if abs(column - target) == 1]
+        return {0: 0.3 if by else 0.0, 1: 0.5, 2: 0.7}[len(neighbours)]
+
+    def by_content(self, columns):
+        return sorted(columns)
+
+    def alone(self, target, by):
+        return {column: self.explained(target, (column,)) for column in by}
+
+
+def test_a_chain_is_read_along_its_columns_in_whatever_order_the_table_explains_them():
+    found = find_links(ChainExplained(), range(3))
+    assert {link.columns for link in found} == {frozenset((0, 1)), frozenset((1, 2))}
+    assert all(link.explained == 0.5 for link in found)
 
 
 def test_near_copies_do_not_multiply_links():

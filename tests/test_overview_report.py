@@ -219,7 +219,7 @@ def test_the_report_of_a_search_begins_with_the_overview(tmp_path):
     assert f'<a href="#set{rank}">size explains weight</a>' in shown
     assert "link1" not in figures_of(text)
     assert 'class="card" id="link1"' not in shown
-    found.report(path)
+    SearchPresenter(found._presenter._source.record).write_report(found, path, None, True, None)
     plain = path.read_text(encoding="utf-8")
     assert "overview" not in data_of(plain)
     assert 'id="groups"' not in plain

@@ -158,7 +158,8 @@ def test_a_page_shows_what_several_columns_add_and_which_are_given(tmp_path):
     path = tmp_path / "out.html"
     found.report(path)
     text = path.read_text(encoding="utf-8")
-    first = re.search(r'<table class="contributions">(.*?)</table>', text, re.DOTALL).group(1)
+    card = text[text.index('class="card" id="set1"') :]
+    first = re.search(r'<table class="contributions">(.*?)</table>', card, re.DOTALL).group(1)
     shown = re.findall(r'<td class="names">(.*?)</td>.*?(\d+)%</td>.*?(\d+)%</td>', first)
     explanation = covary.explain(table, ["a", "b"], target="sum", given=["<known>"])
     step = explanation.steps[0]
@@ -220,7 +221,8 @@ def test_a_finding_mentions_missing_cells_if_they_are_the_majority(tmp_path):
     assert re.search(sentence, path.read_text("utf-8"))
     frame["paid"] = np.where(asked, frame["answer"] ** 2, np.nan)  # missing in the same rows
     covary.search(frame, missing="level").report(path)
-    assert "rows in which" not in path.read_text("utf-8")
+    findings = re.search(r'<h2 id="findings">(.*?)</section>', path.read_text("utf-8"), re.DOTALL)
+    assert "rows in which" not in findings.group(1)
 
 
 def test_progress_is_reported(table, tmp_path):

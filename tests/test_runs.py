@@ -28,6 +28,7 @@ from covary.cli.main import _run
 from covary.engines import Session
 from covary.errors import RunError
 from covary.runs import RunDescription, RunFile
+from stored_tasks import items_of
 
 TIMEOUT = 60  # seconds after which a process counts as hanging
 
@@ -81,6 +82,7 @@ def contents(path):
     with contextlib.closing(sqlite3.connect(copy)) as connection:
         for table in TABLES:
             rows[table] = connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
+    rows["tasks"] = [item for row in rows["tasks"] for item in items_of(*row)]
     for suffix in ("", "-wal", "-shm"):
         Path(f"{copy}{suffix}").unlink(missing_ok=True)
     rows["run"] = [row for row in rows["run"] if row[0] not in ("started", "finished")]
@@ -1039,7 +1041,7 @@ def test_tests_that_are_killed_at_every_stage_give_the_same_result(tmp_path, eng
     code, out, _ = run_to_the_end(*search)
     assert (code, out) == (0, undisturbed)
     whole = contents(path)
-    assert 0 < seen["permutations"] < len(whole["permutations"])
+    assert 0 < seen["permutations"] <= len(whole["permutations"])
     assert 0 < seen["tasks"] <= len(whole["tasks"])
 
 
@@ -1290,19 +1292,23 @@ def test_every_search_stores_all_scores_and_resumes_from_any_part(small, tmp_pat
     assert [number for number, _, _ in whole["candidates"]] == list(range(found["scored"]))
     assert all(math.isfinite(score) for _, _, score in whole["candidates"])
     names = [name for _, name, _ in whole["columns"]]
+    best = found["subspaces"]
+    reported = [*best, *(each for each in found["relations"] if each not in best)]
     assert [
         ([names[column] for column in json.loads(columns)], score)
         for _, columns, score, *_ in whole["subspaces"]
-    ] == [(subspace["columns"], subspace["score"]) for subspace in found["subspaces"]]
+    ] == [(subspace["columns"], subspace["score"]) for subspace in reported]
     rng = np.random.default_rng(0)
     for share in (0.1, 0.5, 0.9):
         numbers = np.flatnonzero(rng.random(found["scored"]) < share).tolist()
         execute(path, f"DELETE FROM candidates WHERE number IN ({', '.join(map(str, numbers))})")
         assert n_candidates(path) == found["scored"] - len(numbers)
         for table in TEST_TABLES:
-            column = "number" if table != "increments" else "columns"
-            deleted = {repr(row[0]) for row in whole[table] if rng.random() < share}
+            column = {"permutations": "number", "increments": "columns", "tasks": "first"}[table]
+            stored = {row[1 if table == "tasks" else 0] for row in whole[table]}
+            deleted = [repr(each) for each in sorted(stored) if rng.random() < share]
             execute(path, f"DELETE FROM {table} WHERE {column} IN ({', '.join(deleted)})")
+        execute(path, "UPDATE subspaces SET qvalue = NULL")  # Otherwise, tasks are not needed.
         code, again, _ = covary(*search, "--resume")
         assert (code, again) == (0, out)
         assert contents(path) == whole

@@ -153,6 +153,8 @@ class NullDistribution:
             self.n_permutations = last
             for at in self.undecided:
                 self.stopped_at[at] = self._stop(at)
+        if on_progress is not None:
+            on_progress(self.n_values, self.n_values)
 
     def _compute(
         self,
