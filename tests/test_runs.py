@@ -1204,7 +1204,9 @@ def test_stored_values_are_read_back(tmp_path):
         assert run.stored_results(1) == []
         assert run.finished_tests(2) == [(0.2, 0.3), (0.4, 0.6)]
         assert run.finished_tests(3) == []
-    assert contents(path)["subspaces"] == [
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        stored = connection.execute("SELECT * FROM subspaces ORDER BY rank").fetchall()
+    assert stored == [
         (1, "[0, 1]", 0.5, 0.5, 0.1, 0.2, 0.3, None),
         (2, "[1, 2]", 0.25, 0.25, 0.4, 0.4, 0.6, 0.7),
     ]

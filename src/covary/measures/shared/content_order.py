@@ -58,7 +58,7 @@ def content_hashes(prepared: Prepared, columns: Sequence[int]) -> list[int]:
     It depends neither on the order of the columns nor on that of the rows. Of nominal columns and
     of those with two values, neither names nor the order of the values matter.
     """
-    hashes = _first_hashes(prepared, columns)
+    hashes = _numbers_of_cells(prepared, columns)
     contents = _contents(prepared, columns, hashes)
     return _refined_twice(contents, hashes).tolist()  # type: ignore[no-any-return]
 
@@ -73,7 +73,7 @@ def table_order_by_content(prepared: Prepared) -> Integers:
     columns = range(len(prepared.names))
     hashes = np.array(content_hashes(prepared, columns), np.uint64)
     ranks = prepared.derived(Ranks).by_row
-    hashes_of_ranks = _refined_twice(ranks, _first_hashes(prepared, columns))
+    hashes_of_ranks = _refined_twice(ranks, _numbers_of_cells(prepared, columns))
     order: Integers = np.lexsort((prepared.values[:, 0], prepared.widths, hashes_of_ranks, hashes))
     return order
 
@@ -86,10 +86,10 @@ def mixed(numbers: Hashes) -> Hashes:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-def _first_hashes(prepared: Prepared, columns: Sequence[int]) -> Hashes:
-    """Return a hash of the kind of each column and of its number of missing cells."""
-    hashes: Hashes = (2 * prepared.n_present + prepared.nominal)[list(columns)].astype(np.uint64)
-    return hashes
+def _numbers_of_cells(prepared: Prepared, columns: Sequence[int]) -> Hashes:
+    """Return the number of cells of each column that are not missing."""
+    numbers: Hashes = prepared.n_present[list(columns)].astype(np.uint64)
+    return numbers
 
 
 def _contents(prepared: Prepared, columns: Sequence[int], hashes: Hashes) -> Rows:
