@@ -223,13 +223,13 @@ def test_matrix_rejects_an_unknown_format_before_computing(covary_command, table
 def test_search_lists_the_best_sets(covary_command, table):
     code, out, err = covary_command("search", table, "--top", "2")
     assert code == 0
-    assert out.startswith("1 relation in 4 scored sets (uds-chance, beam, 300 rows)")
+    assert out.startswith("2 relations in 4 scored sets (uds-chance, beam, 300 rows)")
     assert "[bold]sign[/bold]" in out, "names are not markup"
     line = out.splitlines()[4].split()
     found = covary.search(table)
     assert float(line[2]) == round(like_correlation(found[0].score), 2)
-    assert " 2 with noise" in out
-    assert "2 variants of these sets are not shown; --all lists every set." in out
+    assert " 1 with noise" in out
+    assert "1 variant of these sets is not shown; --all lists every set." in out
     assert err == "covary: note: left out: 'who' (a single level, 'someone' in all rows)\n"
 
 

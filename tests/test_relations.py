@@ -25,8 +25,8 @@ def naive_relations(ranked, target=None):
         similar = [
             relation
             for relation in listed
-            if (common := own & (set(relation) - {target}))
-            and (len(common) >= len(own) - 1 or common == set(relation) - {target})
+            if set(relation) - {target} <= own
+            or len(set(columns) & set(relation)) >= max(len(columns) - 1, 2)
         ]
         groups = [set(relation) - {target} for relation in listed]
         for one, other in itertools.product(groups, repeat=2):
@@ -132,3 +132,25 @@ def test_a_relation_is_never_listed_with_an_unrelated_column(table, options):
     for relation in found.relations:
         if relation.score > 0.2:
             assert set("hij").isdisjoint(relation.columns)
+
+
+@pytest.mark.parametrize("seed", [8, 18])
+def test_a_weak_but_certain_relation_is_no_variant_of_one_by_chance(seed):
+    """Rare values score more by chance than a correlation of 0.25, also together with it."""
+    rng = np.random.default_rng(7000 + seed)
+    x = rng.normal(size=1000)
+    columns = {"x": x, "y": 0.25 * x + np.sqrt(1 - 0.25**2) * rng.normal(size=1000)}
+    for share in np.linspace(0.02, 0.5, 10):
+        columns[f"ones{share:.2f}"] = (rng.random(1000) < share) * 1
+    while len(columns) < 30:
+        columns[f"noise{len(columns)}"] = rng.normal(size=1000)
+    frame = pd.DataFrame(columns)
+    frame = frame[rng.permutation(frame.columns)]
+    best = covary.search(frame, max_size=3)[0]
+    assert set(best.columns) != {"x", "y"}
+    found = covary.search(frame, max_size=3, permutations=99)
+    assert set(found.relations[0].columns) == {"x", "y"}
+    assert found.relations[0].family_pvalue == 1 / 100
+    assert found.relations[0].variant_of is None
+    scores = [each.score for each in found]
+    assert scores == sorted(scores, reverse=True), "all sets remain in the order of their scores"

@@ -156,6 +156,10 @@ def print_result(result: SearchResult, *, every_set: bool = False) -> None:
     _print_sets(out, result, shown, with_variants=not every_set)
     for line in result.explained():
         out.print(output.cell(line), style="dim")
+    if not every_set and result.tests is not None and result.tests.complete:
+        out.print(
+            "sets with a small family-wise p and more evidence than their subsets come first"
+        )
     if not every_set and (n_variants := sum(relation.variants for relation in shown)):
         variants, are = counted(n_variants, "variant"), "is" if n_variants == 1 else "are"
         out.print(f"{variants} of these sets {are} not shown; --all lists every set.")

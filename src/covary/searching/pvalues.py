@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ from covary.significance.nulls import RandomPermutations, present_rows
 from covary.significance.permutation import NullDistribution, PermutationResult, PermutationTest
 from covary.significance.stopping import LEVEL, Stopping
 
+# Returns the relations among the sets, given which of these are certain.
+ChooseRelations = Callable[[Sequence[bool]], Sequence[Columns]]
+
 
 class SearchPvalues:
     """The tests of the sets that a search found, and their results so far.
@@ -37,7 +41,6 @@ class SearchPvalues:
     ----------
     plan : the plan of the search
     found : the sets and their scores, best first
-    relations : those of the sets that are no variant of another one
     increments : increment tests that were done already
     """
 
@@ -45,12 +48,12 @@ class SearchPvalues:
         self,
         plan: SearchPlan,
         found: Sequence[ScoredSet],
-        relations: Sequence[ScoredSet],
         increments: SetIncrements,
     ) -> None:
         self.plan = plan
         self.sets = tuple(columns for columns, _ in found)
-        self.relations = frozenset(columns for columns, _ in relations)
+        # Those of the sets that are no variant of another one.
+        self.relations: frozenset[Columns] = frozenset()
         self.increments = increments
         self.null: NullDistribution | None = None
         self.family: FamilyPvalues | None = None
@@ -63,14 +66,21 @@ class SearchPvalues:
     def run(
         self,
         engine: Engine,
+        choose_relations: ChooseRelations,
         run_file: RunFile | None = None,
         on_progress: OnStage | None = None,
     ) -> None:
-        """Run all tests; results in the run file are not computed again."""
+        """Run all tests; results in the run file are not computed again.
+
+        Parameters
+        ----------
+        choose_relations : returns the relations among the sets
+        """
         try:
             self._test_sets(engine, run_file, on_progress)
-            self._test_increments(engine, run_file, on_progress)
             self._draw_null_evidence(engine, run_file, on_progress)
+            self.relations = frozenset(choose_relations(self._are_certain()))
+            self._test_increments(engine, run_file, on_progress)
         finally:
             if run_file is not None:
                 run_file.flush()
@@ -189,11 +199,33 @@ class SearchPvalues:
 
     def family_pvalues(self) -> list[float | None]:
         """Return the family-wise p-value of each set; never smaller than the set's own p-value."""
-        if not self.complete:
-            return [None] * len(self.sets)
+        return list(self._family()) if self.complete else [None] * len(self.sets)
+
+    def _family(self) -> list[float]:
         if self.finished:
             return [family_pvalue for _, family_pvalue in self.finished]
         return [float(p) for p in np.maximum(family_pvalues(self._expected()), self._own())]
+
+    def _are_certain(self) -> list[bool]:
+        """Return which sets are significant, with more evidence than each of their subsets.
+
+        A further column is chosen from all columns. So it must add the logarithm of their number.
+        """
+        assert self.null is not None
+        added = math.log(self.plan.n_columns)
+        evidence = {
+            frozenset(columns): value
+            for columns, value in zip(self.sets, self.null.observed.tolist(), strict=True)
+        }
+        return [
+            pvalue <= LEVEL
+            and all(
+                evidence[own] > value + added * (len(own) - len(part))
+                for part, value in evidence.items()
+                if part < own
+            )
+            for own, pvalue in zip(evidence, self._family(), strict=True)
+        ]
 
     def qvalues(self) -> list[float | None]:
         """Return the false discovery rate among all sets with at least the evidence of each set.

@@ -3,7 +3,7 @@
 Going down the ranking, a set is a *variant* of a relation that is already listed if
 
 - it contains a set that comes before it: the relation itself or one of its variants,
-- all of its columns, or all but one, belong to the relation, or
+- all of its columns, or all but one, belong to the relation, but at least two, or
 - the listed relations already link all of its columns, directly or through other columns.
 
 All other sets are relations of their own. So no relation is printed that a better one contains
@@ -48,6 +48,7 @@ class Relations:
     ranked : sets and scores, best first; sets that do not score above 0 are ignored
     target : the column that all sets contain, if there is one; it does not count in comparisons
     most : the number of relations to list
+    listable : the number of first sets that may be listed; all by default
     folded : whether there are variants; otherwise every set is a relation of its own
 
     Attributes
@@ -56,17 +57,27 @@ class Relations:
     """
 
     def __init__(
-        self, ranked: Iterable[ScoredSet], target: int | None, most: int, *, folded: bool = True
+        self,
+        ranked: Sequence[ScoredSet],
+        target: int | None,
+        most: int,
+        *,
+        listable: int | None = None,
+        folded: bool = True,
     ) -> None:
         self.most = most
         self.folded = folded
+        # The number of columns in common that make a set a variant, at least.
+        self._least_common = 2 if target is None else 1
         self.listed: list[ScoredSet] = []
         # By set, the number of its relation; -1 if the list was full.
         self._numbers: dict[Columns, int] = {}
         self._by_mask: dict[int, int] = {}  # the same by the columns of a set, one bit each
         self._masks: list[int] = []  # of the listed relations
         self._links = _Links()
-        for columns, score in ranked:
+        for at, (columns, score) in enumerate(ranked):
+            if at == listable:
+                self.most = 0
             if score > 0.0:
                 self._add(columns, score, [c for c in columns if c != target])
 
@@ -88,7 +99,8 @@ class Relations:
             return min(contained, key=lambda number: (number < 0, number))
         for number, other in enumerate(self._masks):
             common = (mask & other).bit_count()
-            if common > 0 and (common >= len(compared) - 1 or common == other.bit_count()):
+            least = max(len(compared) - 1, self._least_common)
+            if common == other.bit_count() or common >= least:
                 return number
         if self._masks and self._links.has_all(compared):
             common_counts = [(mask & other).bit_count() for other in self._masks]

@@ -39,6 +39,7 @@ class Search:
         self.increments = SetIncrements(plan)
         self.sifted: list[ScoredSet] | None = None
         self._relations: Relations | None = None
+        self._tested: list[ScoredSet] | None = None  # the sets with p-values
         self.pvalues: SearchPvalues | None = None
 
     @property
@@ -102,10 +103,8 @@ class Search:
         if run_file is not None:
             run_file.store_best_sets(self.reported())
         if options.permutations > 0 and self.found():
-            self.pvalues = SearchPvalues(
-                plan, self.reported(), self.relations().listed, self.increments
-            )
-            self.pvalues.run(engine, run_file, on_progress)
+            self.pvalues = SearchPvalues(plan, self.reported(), self.increments)
+            self.pvalues.run(engine, self._certain_first, run_file, on_progress)
         if run_file is not None:
             run_file.finish(self.pvalues.rows() if self.pvalues else ())
 
@@ -139,21 +138,46 @@ class Search:
         return self.scores.ranking.first(self.plan.options.top)
 
     def relations(self) -> Relations:
-        """Return the relations among the best sets, as far as these are known.
+        """Return the relations among the best sets, as far as these are known."""
+        if self._relations is None or not self.complete:
+            self._relations = self._relations_among(self._ranked())
+        return self._relations
+
+    def _ranked(self) -> list[ScoredSet]:
+        """Return the sets that are compared with each other, best first."""
+        if self.sifted is not None:
+            return self.sifted
+        return self.scores.ranking.first(max(MAX_COMPARED_SETS, self.plan.options.top))
+
+    def _relations_among(
+        self, ranked: Sequence[ScoredSet], listable: int | None = None
+    ) -> Relations:
+        """Return the relations of a ranking.
 
         Sets that passed sifting need all of their columns, so that none is a variant.
         """
-        if self._relations is None or not self.complete:
-            plan, ranked = self.plan, self.sifted
-            if ranked is None:
-                ranked = self.scores.ranking.first(max(MAX_COMPARED_SETS, plan.options.top))
-            self._relations = Relations(
-                ranked, plan.target, plan.options.top, folded=self.sifted is None
-            )
-        return self._relations
+        plan, folded = self.plan, self.sifted is None
+        return Relations(ranked, plan.target, plan.options.top, listable=listable, folded=folded)
+
+    def _certain_first(self, is_certain: Sequence[bool]) -> list[Columns]:
+        """Rank certain sets before all others, and return the relations that remain.
+
+        A weak but certain relation is then no variant of a set that scores more by chance. Only
+        sets that were tested are listed.
+        """
+        self._tested = tested = self.reported()
+        # Sorting keeps the order of equal keys.
+        places = sorted(range(len(tested)), key=lambda at: not is_certain[at])
+        first = [tested[at] for at in places]
+        known = {columns for columns, _ in first}
+        rest = [each for each in self._ranked() if each[0] not in known]
+        self._relations = self._relations_among([*first, *rest], listable=len(first))
+        return [columns for columns, _ in self._relations.listed]
 
     def reported(self) -> list[ScoredSet]:
         """Return the best sets, and after them the relations that are not among these."""
+        if self._tested is not None:
+            return self._tested
         found = self.found()
         known = {columns for columns, _ in found}
         return found + [each for each in self.relations().listed if each[0] not in known]
