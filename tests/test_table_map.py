@@ -12,6 +12,7 @@ from covary.plots.accessors import OverviewPlots
 from covary.plots.figures.map_geometry import Box, path_text, sampled, text_width
 from covary.plots.figures.map_layers import Layers, MapLink
 from covary.plots.figures.map_layout import WIDE, map_layout
+from covary.plots.figures.map_shapes import HELPS
 from covary.plots.table_map import MAX_COLUMNS, link_sentence, strongest_links, table_map
 from covary.results import Link
 from covary.results.overview import COPY, FUNCTION, GO_TOGETHER, IDENTITY
@@ -74,10 +75,13 @@ def test_boxes_and_groups_are_apart_and_within_the_frame(seed, size):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("size", [(40, 8), (60, 5), (140, 30)])
+@pytest.mark.parametrize("size", [(40, 8), (60, 5), (60, 3), (140, 30)])
 def test_no_line_runs_through_a_box(seed, size):
+    """Faint lines of large groups run behind boxes."""
     drawn = table_map(random_overview(seed, *size))
     for line in drawn.lines:
+        if line.kind == HELPS:
+            continue
         others = [each.box for each in drawn.columns if each.column not in line.columns]
         points = sampled(line.path, 40)
         assert not any(is_inside(point, box) for point in points for box in others)
@@ -88,6 +92,38 @@ def test_columns_are_to_the_right_of_those_that_explain_them():
     box = {overview.columns[each.column]: each.box for each in table_map(overview).columns}
     for link in EXAMPLE_LINKS:
         assert all(box[name].right < box[link.target].x for name in link.by)
+
+
+def large_group(n_columns):
+    """Every column is explained by two columns before it."""
+    names = [f"column_{at}" for at in range(n_columns)]
+    links = [
+        Link(names[at], (names[(at - 1) // 2], names[at - 1]), 0.9 - 0.01 * at)
+        for at in range(2, n_columns)
+    ]
+    return overview_of(names, [Link(names[1], (names[0],), 0.95), *links])
+
+
+def test_a_wide_group_is_a_tree_of_the_strongest_explaining_columns():
+    overview = large_group(31)
+    drawn = table_map(overview)
+    box = {overview.columns[each.column]: each.box for each in drawn.columns}
+    kinds = {"together": set(), HELPS: set()}
+    for line in drawn.lines:
+        link = overview.links[line.link]
+        if len(link.by) == 2 and len(line.columns) == 2:
+            start = overview.columns[line.columns[0]]
+            kinds[line.kind].add((start, link.target))
+    pairs = [link for link in overview.links if len(link.by) == 2]
+    assert kinds["together"] == {(link.by[0], link.target) for link in pairs}
+    assert kinds[HELPS] == {(link.by[1], link.target) for link in pairs}
+    assert all(box[link.by[0]].right < box[link.target].x for link in overview.links)
+    assert drawn.width <= WIDE
+    # Faint lines are drawn first, that is, behind all others.
+    are_faint = [line.kind == HELPS for line in drawn.lines]
+    assert are_faint == sorted(are_faint, reverse=True)
+    assert drawn.has_helpers
+    assert not table_map(example_overview()).has_helpers
 
 
 @pytest.mark.parametrize("seed", range(4))

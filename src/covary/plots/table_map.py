@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from covary.formatting import counted, printable
-from covary.plots.figures.map_geometry import Box, Path, text_width
+from covary.plots.figures.map_geometry import Box, text_width
+from covary.plots.figures.map_group import Route
 from covary.plots.figures.map_layers import MapLink
 from covary.plots.figures.map_layout import map_layout
 from covary.plots.figures.map_shapes import (
+    HELPS,
     MARGIN,
     NUMBER_SIZE,
     MapColumn,
@@ -77,8 +79,8 @@ def table_map(overview: Overview, max_columns: int = MAX_COLUMNS) -> TableMap:
             for at, box in sorted(layout.boxes.items(), key=lambda item: _reading_order(item[1]))
         ),
         lines=tuple(
-            _line(*link_of[route.target], route.target, route.start, route.path)
-            for route in layout.routes
+            _line(*link_of[route.target], route)
+            for route in sorted(layout.routes, key=lambda each: not each.is_faint)
         ),
         joints=tuple(
             MapJoint(link_of[at][0], _kind(link_of[at][1]), place, link_sentence(link_of[at][1]))
@@ -142,14 +144,14 @@ def link_sentence(link: Link, *, with_share: bool = True) -> str:
     return f"{by} {verb} " + (f"{share} of " if share else "") + target
 
 
-def _line(at: int, link: Link, target: int, start: int | None, path: Path) -> MapLine:
-    kind = _kind(link)
-    to_joint = len(link.by) > 1 and start is not None
-    is_thin = to_joint or kind == "exact"
+def _line(at: int, link: Link, route: Route) -> MapLine:
+    kind = HELPS if route.is_faint else _kind(link)
+    to_joint = len(link.by) > 1 and route.start is not None
+    is_thin = to_joint or link.kind in EXACT
     width = THIN if is_thin else THINNEST + (THICKEST - THINNEST) * min(link.explained, 1.0)
     has_arrow = not to_joint and link.kind not in (GO_TOGETHER, COPY)
-    columns = (target,) if start is None else (start, target)
-    return MapLine(at, kind, path, round(width, 2), has_arrow, columns, link_sentence(link))
+    columns = (route.target,) if route.start is None else (route.start, route.target)
+    return MapLine(at, kind, route.path, round(width, 2), has_arrow, columns, link_sentence(link))
 
 
 def _kind(link: Link) -> str:

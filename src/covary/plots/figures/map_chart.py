@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from covary.plots.figures.map_geometry import FONT_SIZE, Box, sampled
 from covary.plots.figures.map_group import ARROW
-from covary.plots.figures.map_shapes import MARGIN, NUMBER_SIZE, MapLine, TableMap
+from covary.plots.figures.map_shapes import HELPS, MARGIN, NUMBER_SIZE, MapLine, TableMap
 from covary.plots.figures.style import BLUE, DARK_GREY, ORANGE, Spec
 
-PANEL, START, BORDER = "#f3f6fa", "#dbe9fa", "#8a94a0"
+PANEL, START, BORDER, FAINT = "#f3f6fa", "#dbe9fa", "#8a94a0", "#e8cfae"
 
 
 def map_chart(drawn: TableMap) -> Spec:
@@ -20,8 +20,8 @@ def map_chart(drawn: TableMap) -> Spec:
         "field": "kind",
         "type": "nominal",
         "scale": {
-            "domain": ["explains", "together", "exact"],
-            "range": [BLUE, ORANGE, DARK_GREY],
+            "domain": ["explains", "together", "exact", HELPS],
+            "range": [BLUE, ORANGE, DARK_GREY, FAINT],
         },
         "legend": None,
     }

@@ -74,6 +74,13 @@ def bend(start: Point, end: Point) -> Curve:
     return Curve(start, (middle, start[1]), (middle, end[1]), end)
 
 
+def arc(start: Point, end: Point) -> Curve:
+    """Return a curve that leaves to the right and arrives from the left, wherever its end is."""
+    reach = max(abs(end[0] - start[0]) / 2, TURN)
+    reach = min(reach, 2 * TURN) if end[0] < start[0] else reach
+    return Curve(start, (start[0] + reach, start[1]), (end[0] - reach, end[1]), end)
+
+
 def turn(start: Point, end: Point, side: int) -> Curve:
     """Return a curve that turns back: to the right (1) or to the left (-1) of its ends."""
     bulge = side * TURN * 4 / 3

@@ -2,8 +2,10 @@
 
 A column is to the right of the columns that explain it. Rows of boxes and rows of long lines are
 different rows, and lines change their row only between two layers. So no line runs through a box.
-If a group is too wide, it continues below in another band, like a text. Only lines that skip a
-band may run through boxes.
+A group that is too wide is drawn as a tree: every column is beside the column that explains most
+of it alone, and the lines of the other explaining columns, its helpers, are faint and run behind
+the boxes. If the tree is too wide, it continues below in another band, like a text. Lines that
+skip a band may run through boxes.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from covary.plots.figures.map_geometry import (
     Box,
     Path,
     Point,
+    arc,
     bend,
     bounds,
     line,
@@ -44,11 +47,13 @@ class Route(NamedTuple):
     target : the target of the link
     path : the curves
     start : the column where the line starts; None if it starts at the joint
+    is_faint : whether it is the line of a helper
     """
 
     target: int
     path: Path
     start: int | None
+    is_faint: bool = False
 
 
 class GroupLayout(NamedTuple):
@@ -75,6 +80,7 @@ def group_layout(
     names: Sequence[str],
     widths: Sequence[float],
     max_width: float,
+    max_tree_width: float,
 ) -> GroupLayout:
     """Return the layout of connected columns.
 
@@ -82,9 +88,12 @@ def group_layout(
     ----------
     columns, links : the group
     names, widths : the texts in the boxes of all columns, and the widths of these boxes
-    max_width : the group is wider only if a single box is
+    max_width, max_tree_width : the group is a tree if it would be wider than the first number, and
+        wider than the second one only if a single box is
     """
     rows = _Rows(Layers(columns, links, names), widths, max_width)
+    if rows.n_bands > 1:
+        rows = _Rows(Layers(columns, links, names, only_main=True), widths, max_tree_width)
     routes = tuple(_Routes(rows).all())
     boxes = list(rows.boxes.values())
     width, height = bounds(boxes, [route.path for route in routes])
@@ -107,7 +116,7 @@ class _Rows:
         self.layer_x = self._layer_places()
         self.row: dict[int, float] = {}
         self._bottom = 0.0
-        for band in range(max(self.band_of_layer) + 1):
+        for band in range(self.n_bands):
             self._place_band(band)
         for column, middle in self.row.items():
             x = self.layer_x[self.layers.depth[column]]
@@ -115,8 +124,8 @@ class _Rows:
             self.boxes[column] = Box(x, y, widths[column], BOX_HEIGHT)
         self.joints = {
             target: (self.boxes[target].x - JOINT_DISTANCE, self.row[target])
-            for target, link in self.layers.links.items()
-            if len(link.by) > 1
+            for target in self.layers.links
+            if self.layers.has_joint(target)
         }
 
     # ------------------------------------------------------------ layers and bands
@@ -128,8 +137,8 @@ class _Rows:
         return found
 
     def _gap_before(self, layer: int) -> float:
-        targets = [c for c, link in self.layers.links.items() if len(link.by) > 1]
-        has_joint = any(self.layers.depth[column] == layer for column in targets)
+        layers = self.layers
+        has_joint = any(layers.depth[c] == layer and layers.has_joint(c) for c in layers.links)
         return GAP + JOINT_GAP * has_joint
 
     def _bands(self, max_width: float) -> list[int]:
@@ -163,6 +172,11 @@ class _Rows:
             places.append(right)
             right += width
         return places
+
+    @property
+    def n_bands(self) -> int:
+        """The number of bands."""
+        return self.band_of_layer[-1] + 1
 
     def band(self, column: int) -> int:
         """Return the band of a column."""
@@ -283,7 +297,8 @@ class _Routes:
     def all(self) -> list[Route]:
         """Return the lines of all links."""
         routes = []
-        for target, link in self.rows.layers.links.items():
+        layers = self.rows.layers
+        for target, link in layers.links.items():
             joint = self.rows.joints.get(target)
             end = (self.rows.boxes[target].x - ARROW * link.directed, self.rows.row[target])
             for column in link.by:
@@ -291,6 +306,10 @@ class _Routes:
                 routes.append(Route(target, path, column))
             if joint is not None:
                 routes.append(Route(target, (line(joint, end),), None))
+                for column in layers.helpers[target]:
+                    box = self.rows.boxes[column]
+                    path = (arc((box.right, box.middle), joint),)
+                    routes.append(Route(target, path, column, is_faint=True))
         return routes
 
     def _path(self, column: int, target: int, end: Point) -> Path:

@@ -15,7 +15,7 @@ class MapLink(NamedTuple):
 
     Parameters
     ----------
-    by : the explaining columns
+    by : the explaining columns, the one that explains most alone first
     target : the explained column
     explained : the explained fraction
     directed : whether there is an arrow
@@ -41,14 +41,28 @@ class Layers:
     links : the links between them; a column is the target of at most one
     names : the names of all columns; they decide between equals, so that the order of the columns
         does not matter
+    only_main : whether only the first explaining column of each target counts. The others, its
+        helpers, may be in any layer
+
+    Attributes
+    ----------
+    links : by target, the links that count
+    helpers : by target, the explaining columns that do not count
     """
 
     def __init__(
-        self, columns: Sequence[int], links: Sequence[MapLink], names: Sequence[str]
+        self,
+        columns: Sequence[int],
+        links: Sequence[MapLink],
+        names: Sequence[str],
+        *,
+        only_main: bool = False,
     ) -> None:
         self.columns = sorted(columns, key=lambda column: (names[column], column))
         self.names = names
-        self.links = {link.target: link for link in links}
+        n_counted = 1 if only_main else None
+        self.links = {link.target: link._replace(by=link.by[:n_counted]) for link in links}
+        self.helpers = {link.target: link.by[1:] if only_main else () for link in links}
         self.depth: dict[int, int] = {}
         for column in self.columns:
             self._find_depth(column)
@@ -92,7 +106,11 @@ class Layers:
         for column in self.columns:
             if column in parents or column in self.links:
                 continue
-            helped = [link for link in self.links.values() if column in link.by]
+            helped = [
+                link
+                for target, link in self.links.items()
+                if column in link.by or column in self.helpers[target]
+            ]
             if helped:
                 first = max(helped, key=lambda link: (link.explained, self.names[link.target]))
                 self.depth[column] = min(self.depth[link.target] for link in helped) - 1
@@ -114,7 +132,7 @@ class Layers:
         """Move every second of many leaves to the next layer, and the leaves to the end."""
         explaining = {column for link in self.links.values() for column in link.by}
         for parent, children in self.children.items():
-            leaves = [c for c in children if c not in explaining and len(self.links[c].by) == 1]
+            leaves = [c for c in children if c not in explaining and not self.has_joint(c)]
             if len(leaves) >= MANY_LEAVES:
                 for column in leaves[1::2]:
                     self.depth[column] += 1
@@ -126,9 +144,13 @@ class Layers:
         parent = self.parent[column]
         return (
             parent is not None
-            and len(self.links[column].by) == 1
+            and not self.has_joint(column)
             and self.depth[column] > self.depth[parent] + 1
         )
+
+    def has_joint(self, column: int) -> bool:
+        """Return whether several columns explain a column."""
+        return column in self.links and len((*self.links[column].by, *self.helpers[column])) > 1
 
     def below(self, column: int) -> list[int]:
         """Return the columns below a column in the tree."""

@@ -49,12 +49,12 @@ def map_layout(
     names, widths : the texts in the boxes of the columns, and the widths of these boxes
     """
     layouts = [
-        group_layout(columns, own, names, widths, WIDTH - 2 * PADDING)
+        group_layout(columns, own, names, widths, WIDTH - 2 * PADDING, WIDE - 2 * PADDING)
         for columns, own in _components(links)
     ]
     layouts.sort(key=lambda each: (-each.height, -each.width, _first_name(each, names)))
     sizes = [(each.width + 2 * PADDING, each.height + 2 * PADDING) for each in layouts]
-    corners = _packed(sizes, WIDTH)
+    corners = _packed(sizes, max([WIDTH, *(width for width, _ in sizes)]))
     if any(y + size[1] > MAX_HEIGHT for (_, y), size in zip(corners, sizes, strict=True)):
         corners = _packed(sizes, WIDE)
     boxes: dict[int, Box] = {}

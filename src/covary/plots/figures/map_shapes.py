@@ -10,6 +10,8 @@ from covary.plots.figures.map_geometry import Box, Path, Point
 NUMBER_SIZE = 11.0
 # Around the text in a box, and between its two texts.
 MARGIN = 8.0
+# The kind of the faint lines of a group that is drawn as a tree.
+HELPS = "helps"
 
 
 class MapColumn(NamedTuple):
@@ -39,7 +41,8 @@ class MapLine(NamedTuple):
     Parameters
     ----------
     link : the number of its link
-    kind : "explains", "together" with several explaining columns, or "exact"
+    kind : "explains", "together" with several explaining columns, "exact", or "helps" for the
+        faint line of a further explaining column
     path : its curves
     width : its width in pixels
     has_arrow : whether it ends with an arrow
@@ -85,3 +88,8 @@ class TableMap(NamedTuple):
     height: float
     description: str
     left_out: str = ""
+
+    @property
+    def has_helpers(self) -> bool:
+        """Whether some lines are faint."""
+        return any(line.kind == HELPS for line in self.lines)
