@@ -228,8 +228,10 @@ def test_search_lists_the_best_sets(covary_command, table):
     line = out.splitlines()[4].split()
     found = covary.search(table)
     assert float(line[2]) == round(like_correlation(found[0].score), 2)
-    assert " 1 with noise" in out
-    assert "1 variant of these sets is not shown; --all lists every set." in out
+    assert line[4] == str(found[0].variants)
+    assert found[0].variants > 0
+    assert "variants: sets that contain this relation" in out
+    assert "come first" not in out
     assert err == "covary: note: left out: 'who' (a single level, 'someone' in all rows)\n"
 
 
@@ -326,20 +328,21 @@ def test_measures_describes_one_measure(covary_command):
     assert "Did you mean 'mac'?" in err
 
 
-def test_demo_runs_a_search_a_test_and_a_report(covary_command, tmp_path, monkeypatch):
+def test_demo_runs_an_overview_a_search_and_a_report(covary_command, tmp_path, monkeypatch):
     pytest.importorskip("vl_convert")
     page = tmp_path / "demo.html"
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     code, out, err = covary_command("demo", "-o", page, "--open")
     assert code == 0
+    assert "HDL ← cholesterol ratio and total cholesterol" in out
     assert "total cholesterol, HDL, cholesterol ratio" in out
-    assert "covary search FILE" in out
+    assert "covary FILE" in out
     data = load_diabetes(scaled=False)
-    best = covary.search(data.data, max_size=3, sift=True)[0]
+    best = covary.search(data.data, max_size=3)[0]
     assert f"{best.score:.4f}" in out
     assert f"report: {page}" in out.replace("\n", "")
-    assert "explains" in page.read_text(encoding="utf-8")
+    assert "Map of the table" in page.read_text(encoding="utf-8")
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
     assert opened == [page.as_uri()]
     # The replacement for webbrowser.open returns None.

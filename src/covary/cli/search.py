@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 
 from covary.cli import options, output
 from covary.cli.output import INTERRUPTED
-from covary.formatting import counted, printable, short_number
+from covary.formatting import printable, short_number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from covary.results import SearchResult, Subspace
     from covary.searching.run import Search
 
-# A line names at most this many columns of variants.
-MAX_NAMES = 3
 # Narrower terminals have no room for bars beside p-values.
 MIN_WIDTH_FOR_BARS = 100
 
@@ -156,13 +155,14 @@ def print_result(result: SearchResult, *, every_set: bool = False) -> None:
     _print_sets(out, result, shown, with_variants=not every_set)
     for line in result.explained():
         out.print(output.cell(line), style="dim")
-    if not every_set and result.tests is not None and result.tests.complete:
+    if any(one.score < other.score for one, other in pairwise(shown)):
+        out.print("certain relations come first: the others may score high by chance", style="dim")
+    if not every_set and any(relation.variants for relation in shown):
         out.print(
-            "sets with a small family-wise p and more evidence than their subsets come first"
+            "variants: sets that contain this relation, or have most columns in common with it; "
+            "--all lists every set",
+            style="dim",
         )
-    if not every_set and (n_variants := sum(relation.variants for relation in shown)):
-        variants, are = counted(n_variants, "variant"), "is" if n_variants == 1 else "are"
-        out.print(f"{variants} of these sets {are} not shown; --all lists every set.")
     if rest:
         score, are = ("score", "are") if len(rest) > 1 else ("scores", "is")
         zero = "0" if min(subspace.score for subspace in rest) == 0 else "0 or less"
@@ -190,9 +190,9 @@ def _print_sets(
         *(["#like r"] if as_correlations else []),
         *([""] if with_bar else []),
         *(["#p", "#q", "#family-\nwise p"] if tested else []),
+        *(["#variants"] if with_variants else []),
         columns,
         *([""] if marked else []),
-        *(["variants"] if with_variants else []),
     ]
     listing = output.table(*headings)
     for rank, subspace in enumerate(shown, start=1):
@@ -204,20 +204,11 @@ def _print_sets(
             *([f"{like_correlation(subspace.score):.2f}"] if as_correlations else []),
             *([output.bar(subspace.score / highest)] if with_bar else []),
             *([output.pvalue(p) for p in pvalues] if tested else []),
+            *([f"{subspace.variants:,}" if subspace.variants else ""] if with_variants else []),
             output.cell(", ".join(names)),
             *(["may add nothing" if subspace.adds_nothing else ""] if marked else []),
-            *([output.cell(_variants(subspace))] if with_variants else []),
         )
     out.print(listing)
-
-
-def _variants(relation: Subspace) -> str:
-    """Return the number of variants of a relation, and the columns of the best of them."""
-    names = [printable(name) for name in relation.variant_columns]
-    if len(names) > MAX_NAMES:
-        names[MAX_NAMES - 1 :] = [f"{len(names) - MAX_NAMES + 1} more"]
-    with_names = f" with {', '.join(names)}" if names else ""
-    return f"{relation.variants:,}{with_names}" if relation.variants else ""
 
 
 def _smallest_pvalue(sets: Sequence[Subspace], target: Any) -> str:
