@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import covary
 from covary.engines import run_here
 from covary.measures import find_measure
 from covary.prepare import prepare
@@ -21,6 +22,8 @@ from covary.significance.null_evidence import (
     draw_evidence,
     false_discovery_rates,
     family_pvalues,
+    sampled_rows,
+    too_rare,
 )
 
 
@@ -40,14 +43,39 @@ def test_a_heavy_tail_is_not_taken_for_a_light_one(seed):
     assert 1e-7 < probability < 1e-5
 
 
-def test_the_probability_falls_and_is_at_least_as_careful_as_the_sample():
-    sample = np.random.default_rng(0).exponential(size=1000)
+def mixture(seed, n=4000):
+    """One value in a hundred is much larger: no generalised Pareto distribution fits both."""
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(n) < 0.01, rng.uniform(10, 40, n), rng.exponential(size=n))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["exponential", "mixture", "Pareto"])
+def test_the_probability_falls_and_is_at_least_as_careful_as_the_sample(kind, seed):
+    rng = np.random.default_rng(seed)
+    sample = {
+        "exponential": rng.exponential(size=1000),
+        "mixture": mixture(seed),
+        "Pareto": rng.pareto(0.5, 1000),
+    }[kind]
     tail = Tail(sample)
-    values = np.linspace(-1, 20, 300)
+    values = np.concatenate([np.linspace(-1, 60, 600), np.sort(sample)])
+    values.sort()
     probabilities = [tail.probability(value) for value in values]
     assert all(a >= b for a, b in itertools.pairwise(probabilities))
     assert probabilities[0] == 1.0
-    assert tail.probability(np.sort(sample)[500]) == pytest.approx(501 / 1001)
+    for value, probability in zip(values, probabilities, strict=True):
+        assert probability >= np.count_nonzero(sample >= value) / (sample.size + 1) - 1e-12
+    assert tail.probability(np.sort(sample)[500]) == pytest.approx(
+        (sample.size - 499) / (sample.size + 1)
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_rare_heavy_part_of_a_sample_is_not_overlooked_beyond_it(seed):
+    """P(X > 38.5) = 0.01 * 1.5 / 30 = 0.0005, a value that few samples contain."""
+    probability = Tail(mixture(seed, 1000)).probability(38.5)
+    assert probability > 0.0005 / 20
 
 
 def test_a_constant_sample_has_no_tail():
@@ -100,6 +128,62 @@ def test_evidence_of_pairs_is_about_minus_the_log_of_its_probability(null):
     for evidence in (3.0, 5.0):
         assert 0.3 < family.single(2, evidence) / math.exp(-evidence) < 3
     assert family.expected(2, 5.0) == family.single(2, 5.0) * 45 * 2
+
+
+def test_relations_with_each_target_are_counted_and_drawn(null):
+    directed = null._replace(each_target=True)
+    assert [directed.n_sets(size) for size in (2, 3, 4)] == [45, 3 * 120, 4 * 210]
+    assert [null.n_sets(size) for size in (2, 3, 4)] == [45, 120, 210]
+    draws = directed.draws([3])
+    values = np.concatenate(draw_evidence(directed, draws))
+    assert 3 * math.comb(10, 3) * len(draws) == values.size >= 2000
+    pairs = [np.concatenate(draw_evidence(each, each.draws([2])[:3])) for each in (null, directed)]
+    assert np.array_equal(*pairs)
+    for evidence in (3.0, 5.0):
+        assert np.mean(values >= evidence) < 3 * math.exp(-evidence)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("n_columns", [4, 10, 40])
+def test_with_a_target_as_many_values_are_drawn_as_without(size, n_columns):
+    rng = np.random.default_rng(3)
+    prepared = prepare(rng.normal(size=(30, n_columns + 1)))
+    null = NullEvidence.of(find_measure("uds-chance"), prepared, range(n_columns), n_columns, 0)
+    draws = null.draws([size])
+    values = null.draw(draws[0]).size * len(draws)
+    assert min(2_000, 400 * null.draw(draws[0]).size) <= values
+    assert values <= 2 * 16_000
+
+
+def test_the_sample_of_a_large_table_keeps_rare_values():
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(30_000, 2))
+    rare = np.zeros(30_000)
+    rare[:100] = 1.0
+    prepared = prepare(np.column_stack([values, rare]))
+    assert sampled_rows(prepared, [0, 1]) == 4_000
+    assert sampled_rows(prepared, [0, 1, 2]) == 15_000  # 50 of the 100 ones, on average
+    assert too_rare(prepared, [0, 1, 2]) == []
+    rare[20:] = 0.0
+    prepared = prepare(np.column_stack([values, rare]))
+    assert sampled_rows(prepared, [0, 1, 2]) == 20_000
+    assert too_rare(prepared, [0, 1, 2]) == [2]
+    small = prepare(np.column_stack([values, rare])[:5_000])
+    assert sampled_rows(small, [0, 1, 2]) == 5_000
+    assert too_rare(small, [0, 1, 2]) == []
+
+
+def test_rare_values_of_a_large_table_have_few_certain_relations():
+    """Ten cells that are not 0, in 6,000 rows: two of them coincide in one table of 30."""
+    false = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        columns = np.zeros((6_000, 8))
+        for column in columns.T:
+            column[rng.choice(6_000, 10, replace=False)] = rng.normal(size=10)
+        links = covary.overview(columns).links
+        false += any(link.family_pvalue <= 0.05 for link in links)
+    assert false <= 1
 
 
 def test_a_large_table_is_sampled():

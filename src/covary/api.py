@@ -396,7 +396,7 @@ def overview(
 
     Parameters
     ----------
-    data, columns, nominal, ordered, dates
+    data, columns, nominal, ordered, dates, missing
         As for `score`.
     <options>
     engine, n_jobs, run, resume, on_progress

@@ -182,7 +182,7 @@ def _print_sets(
     marked = any(subspace.adds_nothing for subspace in shown)
     as_correlations = result.measure == CORRELATION_SCALE_OF
     with_variants = with_variants and any(subspace.variants for subspace in shown)
-    highest = max(shown[0].score, 1.0)  # some measures have no upper bound
+    highest = max(1.0, *(each.score for each in shown))  # some measures have no upper bound
     with_bar = not tested or out.width >= MIN_WIDTH_FOR_BARS
     headings = [
         "#",

@@ -14,7 +14,7 @@ from covary.plots.table_map import EXACT, all_columns, link_sentence, table_map
 from covary.report.cards import contributions_of
 from covary.report.findings import Contribution
 from covary.results import Link, MissingTogether, Overview
-from covary.results.overview import IDENTITY
+from covary.results.overview import LEAST_MISSING
 
 MAX_CHARACTERS = 300
 
@@ -125,14 +125,11 @@ def _listed_groups(overview: Overview, anchors: Sequence[str]) -> list[ListedGro
 def _listed_link(number: int, link: Link, anchor: str) -> ListedLink:
     is_exact = link.kind in EXACT
     notes = []
-    if is_exact:
-        if link.formula and link.kind != IDENTITY:
-            notes.append(_shown(link.formula))
-    else:
+    if not is_exact:
         notes.append(reading(link.explained))
     if link.qvalue is not None:
         notes.append(f"q = {short_number(link.qvalue)}")
-    if round(100 * link.missing) > 0:
+    if link.missing >= LEAST_MISSING:
         they = "it is" if len(link.by) == 1 else "they are"
         notes.append(f"{link.missing:.0%} of {shown_label(link.target)} by whether {they} missing")
     return ListedLink(

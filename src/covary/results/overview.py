@@ -25,6 +25,8 @@ IDENTITY = "identity"
 KINDS = (EXPLAINS, GO_TOGETHER, COPY, FUNCTION, IDENTITY)
 # Larger q-values are shown with their link; all others are summarised in one line.
 CLEAR = 0.001
+# What missing cells explain is shown from here on.
+LEAST_MISSING = 0.005
 
 
 class OverviewPresenter(Protocol):
@@ -55,7 +57,9 @@ class Link:
     by : tuple
         The explaining columns, the one that explains most alone first.
     explained : float
-        The fraction of the target that they explain together, 0 to 1.
+        The fraction of the target that they explain together, 0 to 1. If two columns go together,
+        the larger fraction of both directions. The score of the table rounds weak relations to 0,
+        this number does not.
     alone : tuple of float
         What each of them explains alone.
     adds : tuple of float
@@ -65,7 +69,7 @@ class Link:
         directions; "copy" if the target repeats the other column; "function" if it is an exact
         function of the other column; "identity" if it is an exact formula of the others.
     formula : str
-        The formula of an identity, or how a copy or a function was recognised; else empty.
+        The formula of an identity; else empty.
     pvalue : float or None
         The probability of such evidence for any explanation of this target, if the target were
         independent of all other columns.
@@ -110,10 +114,12 @@ class Link:
         return f"{target} is explained by {by}"
 
     def note(self) -> str:
-        """Return what each of several columns explains alone, and a q-value that is not small."""
+        """Return what columns and missing cells explain alone, and a q-value that is not small."""
         notes = []
         if len(self.by) > 1 and self.kind == EXPLAINS:
             notes.append(f"alone {', '.join(f'{each:.2f}' for each in self.alone)}")
+        if self.missing >= LEAST_MISSING:
+            notes.append(f"whether cells are missing: {self.missing:.2f}")
         if self.qvalue is not None and self.qvalue > CLEAR:
             notes.append(f"q = {short_number(self.qvalue)}")
         return ", ".join(notes)

@@ -131,7 +131,7 @@ class SearchResult:
         The sets.
     relations : tuple of Subspace
         The best sets that score above 0, without variants of better ones. They may continue beyond
-        the last of ``subspaces``.
+        the last of ``subspaces``. With p-values, those with a small family-wise p come first.
     measure, strategy : str
         The names of the measure and the strategy.
     parameters : mapping

@@ -1,6 +1,6 @@
 """The scoring loop: a strategy proposes sets, a scorer scores them, an observer receives both.
 
-Searches, searches of shuffled tables and matrices of pairs all use this loop.
+Searches and matrices of pairs use this loop.
 """
 
 from __future__ import annotations

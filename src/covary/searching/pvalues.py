@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -167,11 +168,10 @@ class SearchPvalues:
         """
         assert self.family is not None
         assert self.null is not None
-        smaller = [(frozenset(columns), value) for columns, value in self.expected.items()]
         evidence = dict(zip(self.sets, self.null.observed.tolist(), strict=True))
         sets = [columns for columns in self.sets if len(columns) == size]
         for columns in sets:
-            within = [value for subset, value in smaller if subset.issubset(columns)]
+            within = [self.expected[subset] for subset in _subsets(columns, self.expected)]
             self.expected[columns] = min(within, default=np.inf)
         own = [columns for columns in sets if self.expected[columns] > LEVEL]
         if own:
@@ -213,18 +213,14 @@ class SearchPvalues:
         """
         assert self.null is not None
         added = math.log(self.plan.n_columns)
-        evidence = {
-            frozenset(columns): value
-            for columns, value in zip(self.sets, self.null.observed.tolist(), strict=True)
-        }
+        evidence = dict(zip(self.sets, self.null.observed.tolist(), strict=True))
         return [
             pvalue <= LEVEL
             and all(
-                evidence[own] > value + added * (len(own) - len(part))
-                for part, value in evidence.items()
-                if part < own
+                evidence[own] > evidence[part] + added * (len(own) - len(part))
+                for part in _subsets(own, evidence)
             )
-            for own, pvalue in zip(evidence, self._family(), strict=True)
+            for own, pvalue in zip(self.sets, self._family(), strict=True)
         ]
 
     def qvalues(self) -> list[float | None]:
@@ -280,3 +276,12 @@ class SearchPvalues:
             level=LEVEL,
             complete=self.complete,
         )
+
+
+def _subsets(columns: Columns, known: Collection[Columns]) -> list[Columns]:
+    """Return the known sets within some columns, without the set of all of them."""
+    if 2 ** len(columns) > len(known):
+        every = set(columns)
+        return [each for each in known if each != columns and every.issuperset(each)]
+    sizes = range(2, len(columns))
+    return [each for size in sizes for each in combinations(columns, size) if each in known]

@@ -27,8 +27,12 @@ from covary.runs import Codec
 from covary.seeds import Purpose, random_stream
 from covary.significance.nulls import present_rows
 
-# Of larger tables, a sample of rows is used: the distribution hardly depends on their number.
+# Of larger tables, a sample of rows is used: the distribution hardly depends on their number, but
+# it does depend on the number of rare cells, those without the most frequent value of a column.
+# So the sample is larger, up to a limit, if it has fewer of them than this.
 MAX_ROWS = 4_000
+MAX_ROWS_IF_RARE = 20_000
+LEAST_RARE_CELLS = 50
 # Each draw shuffles some columns and takes all sets of these: about this many.
 SETS_PER_DRAW = 500
 # The number of values that are drawn for each size: this many times the number of sets, within
@@ -38,8 +42,11 @@ N_VALUES = (2_000, 16_000)
 DRAWS = (32, 400)
 # With a target, only the target is shuffled, several times for the same sets.
 SHUFFLES_OF_TARGET = 10
-# The tail is fitted to this share of the values.
-TAIL = 0.05
+# The tail is fitted to each of these shares of the values, if these are enough values.
+TAILS = (0.05, 0.01)
+LEAST_FITTED = 40
+# If at least this many values are as large, their share is the probability.
+ENOUGH = 10
 # Smaller probabilities are not reported, because the tail is too uncertain there.
 SMALLEST = 1e-6
 
@@ -61,6 +68,8 @@ class NullEvidence(NamedTuple):
         order decides which of them are drawn
     target : the column that all sets contain, if there is one
     seed : of the shuffles
+    each_target : whether each column of three or more is the target once. Then a relation of some
+        columns with another target counts as another set
     """
 
     measure: Measure
@@ -68,6 +77,7 @@ class NullEvidence(NamedTuple):
     columns: Columns
     target: int | None
     seed: int
+    each_target: bool = False
 
     @classmethod
     def of(
@@ -77,12 +87,15 @@ class NullEvidence(NamedTuple):
         columns: Sequence[int],
         target: int | None,
         seed: int,
+        *,
+        each_target: bool = False,
     ) -> NullEvidence:
         """Return the task data; a sample of rows if there are many."""
-        sample = _sample_rows(prepared, seed)
+        used = [*columns, *([] if target is None else [target])]
+        sample = _sample_rows(prepared, sampled_rows(prepared, used), seed)
         sample.precompute(measure.evidence_needs())
         ordered = order_one_by_content(prepared, columns)
-        return cls(measure, sample, tuple(ordered), target, seed)
+        return cls(measure, sample, tuple(ordered), target, seed, each_target)
 
     @property
     def n_fixed(self) -> int:
@@ -91,16 +104,23 @@ class NullEvidence(NamedTuple):
 
     def n_sets(self, size: int) -> int:
         """Return the number of sets of a size."""
-        return math.comb(len(self.columns), size - self.n_fixed)
+        return math.comb(len(self.columns), size - self.n_fixed) * self._n_targets(size)
+
+    def _n_targets(self, size: int) -> int:
+        """Return the number of targets of a set: 1 if the set has none or a fixed one."""
+        return size if self.each_target and size > 2 else 1
 
     def draws(self, sizes: Sequence[int]) -> list[Draw]:
         """Return the draws for sets of these sizes."""
         found = []
         for size in sizes:
             values = math.comb(self._n_drawn(size), size - self.n_fixed) * self._n_shuffles
-            wanted = np.clip(VALUES_PER_SET * self.n_sets(size), *N_VALUES)
-            number = int(np.clip(math.ceil(wanted / values), *DRAWS))
-            found += [Draw(size, at) for at in range(max(number // self._n_shuffles, 1))]
+            values *= self._n_targets(size)
+            least, most = N_VALUES
+            most = max(least, most * MAX_ROWS // max(self.prepared.n_rows, MAX_ROWS))
+            wanted = np.clip(VALUES_PER_SET * self.n_sets(size), least, most)
+            number = np.clip(math.ceil(wanted / values), *DRAWS)
+            found += [Draw(size, at) for at in range(int(number))]
         return found
 
     @property
@@ -130,7 +150,16 @@ class NullEvidence(NamedTuple):
             {column: self._shuffled(column, rng) for column in moving}
             for _ in range(self._n_shuffles)
         ]
-        return self.measure.evidence_moved(self.prepared, sets, moves, self.target).ravel()
+        if self._n_targets(which.size) == 1:
+            return self.measure.evidence_moved(self.prepared, sets, moves, self.target).ravel()
+        return np.concatenate(
+            [
+                self.measure.evidence_moved(
+                    self.prepared, [each for each in sets if target in each], moves, target
+                ).ravel()
+                for target in chosen
+            ]
+        )
 
     def _shuffled(self, column: int, rng: np.random.Generator) -> Rows:
         """Return a random permutation; missing cells stay in their rows if they do not count."""
@@ -141,12 +170,34 @@ class NullEvidence(NamedTuple):
         return rows
 
 
-def _sample_rows(prepared: Prepared, seed: int) -> Prepared:
-    """Return the same columns with a random sample of the rows, if there are many."""
-    if prepared.n_rows <= MAX_ROWS:
+def rare_cells(prepared: Prepared, column: int) -> int:
+    """Return the number of cells of a column without its most frequent value."""
+    values = prepared.values[column, : prepared.n_present[column]]
+    ends = np.flatnonzero(np.append(values[1:] != values[:-1], True))
+    return int(values.size - np.diff(ends, prepend=-1).max(initial=0))
+
+
+def sampled_rows(prepared: Prepared, columns: Sequence[int]) -> int:
+    """Return the number of rows of a sample that has enough rare cells of every column."""
+    rarest = min((rare_cells(prepared, column) for column in columns), default=0)
+    needed = math.ceil(LEAST_RARE_CELLS * prepared.n_rows / max(rarest, 1))
+    return min(prepared.n_rows, max(MAX_ROWS, min(needed, MAX_ROWS_IF_RARE)))
+
+
+def too_rare(prepared: Prepared, columns: Sequence[int]) -> list[int]:
+    """Return the columns of which a sample has too few rare cells, so that p is approximate."""
+    n_rows, n_sampled = prepared.n_rows, sampled_rows(prepared, columns)
+    if n_sampled == n_rows:
+        return []
+    return [c for c in columns if rare_cells(prepared, c) * n_sampled < LEAST_RARE_CELLS * n_rows]
+
+
+def _sample_rows(prepared: Prepared, n_rows: int, seed: int) -> Prepared:
+    """Return the same columns with a random sample of the rows."""
+    if prepared.n_rows == n_rows:
         return prepared
     rng = random_stream(seed, Purpose.REFERENCE, 2)
-    rows = np.sort(rng.choice(prepared.n_rows, MAX_ROWS, replace=False))
+    rows = np.sort(rng.choice(prepared.n_rows, n_rows, replace=False))
     table = prepared.table
     columns = tuple(replace(each, values=np.array(each.values)[rows]) for each in table.columns)
     return Prepared(replace(table, columns=columns, n_rows=rows.size))
@@ -161,11 +212,52 @@ def draw_evidence(null: NullEvidence, draws: Sequence[Draw]) -> list[Floats]:
 DRAWS_AS_NUMBERS = Codec(np.ravel, np.copy)
 
 
-class Tail:
-    """The upper tail of a sample: a generalised Pareto distribution above a quantile.
+class Excesses(NamedTuple):
+    """A generalised Pareto distribution above a threshold, which a share of values exceeds."""
 
-    Its shape is estimated by probability-weighted moments (Hosking and Wallis 1987), and is at
-    least 0, that of an exponential tail. Below the quantile, the sample itself counts.
+    start: float
+    share: float
+    shape: float
+    scale: float
+
+    @classmethod
+    def of(cls, values: Floats, k: int) -> Excesses:
+        """Return the distribution of the k largest of sorted values.
+
+        The shape is estimated by probability-weighted moments (Hosking and Wallis 1987), and is
+        at least 0, that of an exponential tail, and at most 1.
+        """
+        n = values.size
+        start = float(values[n - k])
+        excesses = values[n - k :] - start
+        mean = float(excesses.mean())
+        weights = (k - np.arange(1, k + 1) + 0.35) / k
+        weighted = float(np.mean(weights * excesses))
+        shape, scale = 0.0, mean
+        if mean > 2.0 * weighted > 0.0:
+            shape = max(2.0 - mean / (mean - 2.0 * weighted), 0.0)
+        if shape >= 1.0:
+            # There are no moments. The median of this distribution is its scale.
+            shape, scale = 1.0, float(np.median(excesses))
+        elif shape > 0.0:
+            scale = 2.0 * mean * weighted / (mean - 2.0 * weighted)
+        return cls(start, k / n, shape, scale)
+
+    def probability(self, value: float) -> float:
+        """Return the probability of a value at least this large, above the threshold."""
+        if self.scale <= 0.0:
+            return 0.0
+        excess = max((value - self.start) / self.scale, 0.0)
+        if self.shape > 0.0:
+            return self.share * math.exp(-math.log1p(self.shape * excess) / self.shape)
+        return self.share * math.exp(-excess)
+
+
+class Tail:
+    """The upper tail of a sample: the share of larger values, as long as these are enough.
+
+    Beyond, generalised Pareto distributions continue it, fitted above several quantiles. The
+    largest of their probabilities counts: a mixture of light and heavy tails has no single shape.
 
     Parameters
     ----------
@@ -175,33 +267,21 @@ class Tail:
     def __init__(self, values: Floats) -> None:
         self.values = np.sort(values)
         n = self.values.size
-        k = min(max(int(TAIL * n), 1), n)
-        self.start = float(self.values[n - k])
-        excesses = self.values[n - k :] - self.start
-        mean = float(excesses.mean())
-        weights = (k - np.arange(1, k + 1) + 0.35) / k
-        weighted = float(np.mean(weights * excesses))
-        self.share = k / n
-        self.shape, self.scale = 0.0, mean
-        if mean > 2.0 * weighted > 0.0:
-            shape = 2.0 - mean / (mean - 2.0 * weighted)
-            if shape > 0.0:
-                self.shape = min(shape, 1.0)
-                self.scale = 2.0 * mean * weighted / (mean - 2.0 * weighted)
+        first, *others = (min(max(int(share * n), 1), n) for share in TAILS)
+        counts = [first, *(k for k in others if k >= LEAST_FITTED)]
+        self.fitted = [Excesses.of(self.values, k) for k in counts]
 
     def probability(self, value: float) -> float:
         """Return the probability of a value at least this large."""
         n = self.values.size
         count = n - int(np.searchsorted(self.values, value - 1e-9 * abs(value)))
         empirical = (1 + count) / (1 + n)
-        if value <= self.start or self.scale <= 0.0:
+        if count >= ENOUGH:
             return empirical
-        excess = (value - self.start) / self.scale
-        if self.shape > 0.0:
-            beyond = math.exp(-math.log1p(self.shape * excess) / self.shape)
-        else:
-            beyond = math.exp(-excess)
-        return min(self.share * beyond, empirical)
+        beyond = max(each.probability(value) for each in self.fitted)
+        if beyond == 0.0:  # all fitted values are equal
+            return empirical
+        return min(max(beyond, count / (1 + n)), (1 + ENOUGH) / (1 + n))
 
 
 class FamilyPvalues:

@@ -18,46 +18,67 @@ from covary.significance.null_evidence import (
 )
 from covary.structure.links import Draft
 
-# Sets of up to this many columns are compared. The evidence of a link with more columns is that of
-# its target and the first ones.
+# Relations of up to this many columns are compared. The evidence of a link with more columns is
+# that of its target and the first ones.
 MAX_TESTED = 5
-# Larger sets than triples are tested only if pairs and triples leave a larger p-value than this.
+# Larger relations than triples are tested only if pairs and triples leave a larger p-value.
 UNCLEAR = 0.001
 
 
-def sets_evidence(prepared: Prepared, sets: Sequence[Columns]) -> list[float]:
-    """Return the evidence of sets: a task."""
-    found: list[float] = evidence_of(prepared, sets, None).tolist()
+class Relation(NamedTuple):
+    """Columns and the one that the others explain; None for a pair, which has no direction."""
+
+    columns: Columns
+    target: int | None
+
+    @classmethod
+    def of(cls, target: int, by: Sequence[int]) -> Relation:
+        """Return the relation of a target and the columns that explain it."""
+        return cls(tuple(sorted((*by, target))), target if len(by) > 1 else None)
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+        return len(self.columns)
+
+
+def relations_evidence(prepared: Prepared, relations: Sequence[Relation]) -> list[float]:
+    """Return the evidence of relations: a task."""
+    evidence = np.empty(len(relations))
+    by_target: dict[int | None, list[int]] = {}
+    for at, relation in enumerate(relations):
+        by_target.setdefault(relation.target, []).append(at)
+    for target, places in by_target.items():
+        sets = [relations[at].columns for at in places]
+        evidence[places] = evidence_of(prepared, sets, None, target)
+    found: list[float] = evidence.tolist()
     return found
 
 
-def small_sets(link: Draft) -> list[Columns]:
-    """Return the sets whose evidence counts for a link: its pairs, and its first three columns.
+def small_relations(link: Draft) -> list[Relation]:
+    """Return the relations that count for a link: its pairs, and its first three columns.
 
     The explaining columns are in the order of what they explain.
     """
-    pairs = [_with_target(link, (column,)) for column in link.by]
-    return pairs if len(link.by) == 1 else [*pairs, _with_target(link, link.by[:2])]
+    pairs = [Relation.of(link.target, (column,)) for column in link.by]
+    return pairs if len(link.by) == 1 else [*pairs, Relation.of(link.target, link.by[:2])]
 
 
-def large_set(link: Draft) -> Columns:
-    """Return all columns of a link, or the first ones of many."""
-    return _with_target(link, link.by[: MAX_TESTED - 1])
-
-
-def _with_target(link: Draft, by: Sequence[int]) -> Columns:
-    return tuple(sorted((*by, link.target)))
+def large_relation(link: Draft) -> Relation:
+    """Return the relation of all columns of a link, or of the first ones of many."""
+    return Relation.of(link.target, link.by[: MAX_TESTED - 1])
 
 
 def unclear_links(
-    links: Sequence[Draft], evidence: Mapping[Columns, float], family: FamilyPvalues
+    links: Sequence[Draft], evidence: Mapping[Relation, float], family: FamilyPvalues
 ) -> list[Draft]:
     """Return the links of more than three columns that pairs and triples do not show."""
     return [
         link
         for link in links
         if len(link.by) > 2
-        and min(family.expected(len(each), evidence[each]) for each in small_sets(link)) > UNCLEAR
+        and min(family.expected(each.size, evidence[each]) for each in small_relations(link))
+        > UNCLEAR
     ]
 
 
@@ -71,23 +92,26 @@ class LinkPvalues(NamedTuple):
 
 def link_pvalues(
     links: Sequence[Draft],
-    evidence: Mapping[Columns, float],
+    evidence: Mapping[Relation, float],
     family: FamilyPvalues,
     n_columns: int,
 ) -> LinkPvalues:
-    """Return the p-values of links from the evidence of their sets.
+    """Return the p-values of links from the evidence of their relations.
 
-    Every set that was compared belongs to the family, so that the smallest p-value of a link's
-    sets needs no further correction.
+    Every relation that was compared belongs to the family, so that the smallest p-value of a
+    link's relations needs no further correction.
     """
     expected, of_target = np.empty(len(links)), np.empty(len(links))
     for at, link in enumerate(links):
-        sets = [*small_sets(link), *([large_set(link)] if large_set(link) in evidence else [])]
-        numbers = [family.expected(len(each), evidence[each]) for each in sets]
+        relations = [
+            each for each in (*small_relations(link), large_relation(link)) if each in evidence
+        ]
+        numbers = [family.expected(each.size, evidence[each]) for each in relations]
         best = int(np.argmin(numbers))
         expected[at] = numbers[best]
-        # The share of all sets that contain the target.
-        of_target[at] = numbers[best] * len(sets[best]) / n_columns
+        # The share of all relations of this size in which the column is the target, or one of two.
+        share = (2 if relations[best].target is None else 1) / n_columns
+        of_target[at] = numbers[best] * share
     own = np.clip(of_target, SMALLEST, 1.0)
     rates = np.maximum(false_discovery_rates(expected), own)
     return LinkPvalues(own, rates, np.maximum(family_pvalues(expected), rates))

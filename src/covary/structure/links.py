@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 
@@ -174,28 +174,51 @@ def _has_circle(links: Sequence[Draft]) -> bool:
 
 
 def directed(explanations: Explanations, link: Draft) -> Draft:
-    """Return the link of a pair in its better direction, or without one if both are as good."""
+    """Return the link of a pair without a direction if both are about equally good."""
     if len(link.by) > 1 or link.kind != EXPLAINS:
         return link
     back = explanations.explained(link.by[0], (link.target,))
-    if min(back, link.explained) >= EQUALLY_GOOD * max(back, link.explained):
-        return replace(link, kind=GO_TOGETHER, explained=max(back, link.explained))
-    return link
+    return pair_link(link.target, link.by[0], link.explained, back)
 
 
-def components(columns: Sequence[int], links: Iterable[Draft]) -> list[list[int]]:
-    """Return the connected columns, those of one group in the given order."""
-    group = {column: column for column in columns}
+def pair_link(target: int, other: int, there: float, back: float) -> Draft:
+    """Return the link of a pair from the fractions that are explained there and back."""
+    if min(there, back) >= EQUALLY_GOOD * max(there, back):
+        return Draft(target, (other,), max(there, back), GO_TOGETHER)
+    return Draft(target, (other,), there)
 
-    def root(column: int) -> int:
-        while group[column] != column:
-            column = group[column]
+
+class Groups:
+    """Columns that links connect.
+
+    Parameters
+    ----------
+    columns : all columns
+    links : the links, more of which may be added
+    """
+
+    def __init__(self, columns: Sequence[int], links: Iterable[Draft]) -> None:
+        self._next = {column: column for column in columns}
+        for link in links:
+            self.add(link)
+
+    def add(self, link: Draft) -> None:
+        """Connect the columns of a link."""
+        for column in link.by:
+            self._next[self.of(column)] = self.of(link.target)
+
+    def of(self, column: int) -> int:
+        """Return the column that stands for the group of a column."""
+        passed = []
+        while self._next[column] != column:
+            passed.append(column)
+            column = self._next[column]
+        self._next.update(dict.fromkeys(passed, column))
         return column
 
-    for link in links:
-        for column in link.by:
-            group[root(column)] = root(link.target)
-    found: dict[int, list[int]] = {}
-    for column in columns:
-        found.setdefault(root(column), []).append(column)
-    return list(found.values())
+    def members(self) -> list[list[int]]:
+        """Return the columns of each group in the given order."""
+        found: dict[int, list[int]] = {}
+        for column in self._next:
+            found.setdefault(self.of(column), []).append(column)
+        return list(found.values())

@@ -13,8 +13,11 @@ from covary.measures.uds_chance.set_scorer import SetScorer
 from covary.prepare import Prepared
 from covary.table import Column, Table
 
-# Columns are missing together if both are missing in this share of the rows in which any is.
+# Columns are missing together if both are missing in this share of the rows in which any is, and
+# the correlation of the two patterns is at least the second number: columns that are nearly always
+# missing share most of their rows by chance.
 TOGETHER = 0.9
+CORRELATED = 0.8
 # Fewer rows say nothing.
 MIN_ROWS = 5
 
@@ -47,8 +50,7 @@ def find_missing_together(prepared: Prepared, columns: Sequence[int]) -> list[To
     for members in by_pattern.values():
         line = rows[members[0]]
         for group in groups:
-            other = rows[group[0]]
-            if np.count_nonzero(line & other) >= TOGETHER * np.count_nonzero(line | other):
+            if _is_together(line, rows[group[0]]):
                 group += members
                 break
         else:
@@ -60,6 +62,15 @@ def find_missing_together(prepared: Prepared, columns: Sequence[int]) -> list[To
             positions = tuple(some[at] for at in sorted(group))
             found.append(Together(positions, int(every), float(every / any_of)))
     return sorted(found, key=lambda each: (-len(each.columns), -each.rows, each.columns))
+
+
+def _is_together(one: Booleans, other: Booleans) -> bool:
+    """Return whether two patterns of missing cells are nearly the same, not by chance."""
+    if np.count_nonzero(one & other) < TOGETHER * np.count_nonzero(one | other):
+        return False
+    if one.all() or other.all():
+        return False
+    return bool(np.corrcoef(one, other)[0, 1] >= CORRELATED)
 
 
 def explained_by_missing(prepared: Prepared, target: int, by: Sequence[int]) -> float:

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import combinations
 from typing import Any
 
-from covary.array_types import Columns, OnStage
+from covary.array_types import OnStage
 from covary.engines import Engine, RunTasks
+from covary.formatting import listing
 from covary.measures import Measure, find_measure
 from covary.prepare import Prepared
 from covary.registry import DEFAULT_MEASURE
 from covary.results.overview import (
     COPY,
-    EXPLAINS,
-    GO_TOGETHER,
     Group,
     Link,
     MissingTogether,
@@ -28,20 +28,21 @@ from covary.results.overview import (
 from covary.runs import OVERVIEW, RunDescription, RunFile
 from covary.searching.plan import source_of, table_facts
 from covary.searching.record import SearchRecord
-from covary.significance.null_evidence import FamilyPvalues, NullEvidence
+from covary.significance.null_evidence import FamilyPvalues, NullEvidence, too_rare
 from covary.significance.stopping import LEVEL
 from covary.structure.evidence import (
     MAX_TESTED,
     LinkPvalues,
-    large_set,
+    Relation,
+    large_relation,
     link_pvalues,
-    sets_evidence,
-    small_sets,
+    relations_evidence,
+    small_relations,
     unclear_links,
 )
 from covary.structure.exact import as_function, find_copies, find_identities, without_copies
 from covary.structure.explanations import Explanations
-from covary.structure.links import Draft, components, directed, find_links
+from covary.structure.links import Draft, Groups, directed, find_links, pair_link
 from covary.structure.missing import explained_by_missing, find_missing_together
 from covary.structure.options import OverviewOptions
 from covary.structure.tasks import Stages
@@ -153,10 +154,17 @@ class OverviewRun:
             self.score, self.order = found.score, found.order
             drafts = self._drafts(found)
             run = stages.around(session.run, "evidence of links")
-            evidence = self._evidence(drafts, run)
+            tested = [each for link in drafts for each in small_relations(link)]
+            evidence = _evidence_of(tested, run)
         family = self._family(evidence, drafts, engine, stages)
-        drafts += self._weak_links(found, drafts, evidence, family)
-        self._keep_significant(drafts, evidence, family)
+        drafts = self._significant(drafts, evidence, family)
+        with engine.session(prepared) as session:
+            run = stages.around(session.run, "evidence of pairs")
+            pairs = _evidence_of(_pairs_between_groups(columns, drafts), run)
+        drafts += self._weak_links(found, drafts, pairs, family)
+        evidence |= pairs
+        self.links = self._significant(drafts, evidence, family)
+        self.pvalues = link_pvalues(self.links, evidence, family, len(columns))
         self.not_examined = self._list_not_examined(found)
 
     def _drafts(self, found: Explanations) -> list[Draft]:
@@ -173,51 +181,45 @@ class OverviewRun:
         links = [link for link in (*copies.links, *links) if link.target not in exact]
         return without_circles([*identities, *links])
 
-    def _evidence(self, drafts: Sequence[Draft], run: RunTasks) -> dict[Columns, float]:
-        """Return the evidence of the sets of all links, and of pairs that no link connects."""
-        columns = self.plan.columns
-        tested = [each for link in drafts for each in small_sets(link)]
-        group_of = {
-            column: at for at, group in enumerate(components(columns, drafts)) for column in group
-        }
-        between = [
-            (a, b)
-            for at, a in enumerate(columns)
-            for b in columns[at + 1 :]
-            if group_of[a] != group_of[b]
-        ]
-        return _evidence_of(list(dict.fromkeys([*tested, *between])), run)
-
     def _family(
         self,
-        evidence: dict[Columns, float],
+        evidence: dict[Relation, float],
         drafts: Sequence[Draft],
         engine: Engine,
         stages: Stages,
     ) -> FamilyPvalues:
-        """Return the null distribution of the evidence; add the evidence of large sets to it."""
+        """Return the null distribution of the evidence; add that of large relations to it."""
         plan = self.plan
         largest = min(MAX_TESTED, len(plan.columns))
-        null = NullEvidence.of(plan.measure, plan.prepared, plan.columns, None, plan.options.seed)
+        null = NullEvidence.of(
+            plan.measure, plan.prepared, plan.columns, None, plan.options.seed, each_target=True
+        )
         family = FamilyPvalues(null, range(2, largest + 1))
         with engine.session(null) as session:
             run = stages.around(session.run, "null distribution")
             family.compute(range(2, min(largest, 3) + 1), run)
-        sets = [large_set(link) for link in unclear_links(drafts, evidence, family)]
-        if sets:
+        large = [large_relation(link) for link in unclear_links(drafts, evidence, family)]
+        if large:
             with engine.session(plan.prepared) as session:
-                run = stages.around(session.run, "evidence of large sets")
-                evidence.update(_evidence_of(sets, run))
+                run = stages.around(session.run, "evidence of larger links")
+                evidence.update(_evidence_of(large, run))
             with engine.session(null) as session:
-                run = stages.around(session.run, "null distribution of large sets")
-                family.compute(sorted(set(map(len, sets))), run)
+                run = stages.around(session.run, "null distribution of larger links")
+                family.compute(sorted({each.size for each in large}), run)
         return family
+
+    def _significant(
+        self, drafts: Sequence[Draft], evidence: dict[Relation, float], family: FamilyPvalues
+    ) -> list[Draft]:
+        """Return the links with a small false discovery rate."""
+        found = link_pvalues(drafts, evidence, family, len(self.plan.columns))
+        return [each for each, q in zip(drafts, found.qvalues, strict=True) if q <= MAX_RATE]
 
     def _weak_links(
         self,
         found: Explanations,
         drafts: Sequence[Draft],
-        evidence: dict[Columns, float],
+        evidence: dict[Relation, float],
         family: FamilyPvalues,
     ) -> list[Draft]:
         """Return links between groups that are certain, but too weak for the score of the table.
@@ -226,49 +228,38 @@ class OverviewRun:
         column of another group with the strongest evidence.
         """
         columns = self.plan.columns
-        links = list(drafts)
+        groups = Groups(columns, drafts)
         explained = {link.target for link in drafts}
         calendars = {c for c in columns if self.plan.prepared.table.columns[c].part_of}
         rank = {column: at for at, column in enumerate(found.by_content(columns))}
-        pairs = sorted(
-            (pair for pair in evidence if len(pair) == 2),
-            key=lambda pair: (-evidence[pair], sorted((rank[pair[0]], rank[pair[1]]))),
-        )
+        certain = [pair for pair, own in evidence.items() if family.expected(2, own) <= LEVEL]
+        certain.sort(key=lambda p: (-evidence[p], sorted(rank[c] for c in p.columns)))
         weak: list[Draft] = []
-        for pair in pairs:
-            if family.expected(2, evidence[pair]) > LEVEL:
-                break
-            groups = components(columns, links)
-            if any(pair[0] in group and pair[1] in group for group in groups):
+        for (one, other), _ in certain:
+            free = [c for c in (one, other) if c not in explained and c not in calendars]
+            if not free or groups.of(one) == groups.of(other):
                 continue
-            free = [c for c in pair if c not in explained and c not in calendars]
-            if not free:
-                continue
-            target = max(free, key=lambda c: found.unshrunken(c, _other(pair, c)))
-            other = _other(pair, target)
-            there, back = found.unshrunken(target, other), found.unshrunken(other, target)
-            both = min(there, back) >= 0.8 * max(there, back)
-            link = Draft(target, (other,), there, GO_TOGETHER if both else EXPLAINS)
-            links.append(link)
+            fractions = {c: found.unshrunken(c, one + other - c) for c in (one, other)}
+            target = max(free, key=lambda c: fractions[c])
+            cause = one + other - target
+            link = pair_link(target, cause, fractions[target], fractions[cause])
+            groups.add(link)
             weak.append(link)
             explained.add(target)
         return weak
 
-    def _keep_significant(
-        self, drafts: Sequence[Draft], evidence: dict[Columns, float], family: FamilyPvalues
-    ) -> None:
-        """Keep the links with a small false discovery rate."""
-        found = link_pvalues(drafts, evidence, family, len(self.plan.columns))
-        kept = [at for at in range(len(drafts)) if found.qvalues[at] <= MAX_RATE]
-        self.links = [drafts[at] for at in kept]
-        self.pvalues = LinkPvalues(*(each[kept] for each in found))
-
     def _list_not_examined(self, found: Explanations) -> list[str]:
-        d = len(self.plan.columns)
-        if found.most > 1 or d < 3:
-            return []
-        number = d * math.comb(d - 1, 2)
-        return [f"{number:,} explanations by two columns, unless one of them explains alone"]
+        prepared, columns = self.plan.prepared, self.plan.columns
+        d = len(columns)
+        lines = []
+        if found.most == 1 and d > 2:
+            number = d * math.comb(d - 1, 2)
+            lines.append(f"{number:,} explanations by two columns, unless one explains alone")
+        if rare := too_rare(prepared, columns):
+            names = [str(prepared.names[column]) for column in rare]
+            what = f"the p-values of {listing(names[:5])}" + (" and others" if names[5:] else "")
+            lines.append(f"{what} with all rows: a sample has few of their rare values")
+        return lines
 
     # ------------------------------------------------------------ results
 
@@ -295,7 +286,7 @@ class OverviewRun:
         columns = self.plan.columns
         rank = {column: at for at, column in enumerate(columns)}
         found = []
-        for group in components(columns, self.links):
+        for group in Groups(columns, self.links).members():
             members = [link for link in self.links if link.target in group]
             if members:
                 members.sort(key=lambda link: (link.is_exact, -link.explained, rank[link.target]))
@@ -314,10 +305,17 @@ class OverviewRun:
             groups.append(Group(named_after(names, links), names, links))
             linked.update(columns)
         calendars = {c for c in self.plan.columns if prepared.table.columns[c].part_of}
+        # A date is not alone if its hour or another part of it has a link.
+        of_linked = {prepared.sources[column] for column in linked}
+        alone = [
+            c
+            for c in self.plan.columns
+            if c not in calendars and prepared.sources[c] not in of_linked
+        ]
         together = find_missing_together(prepared, range(len(prepared.names)))
         return Overview(
             tuple(groups),
-            alone=tuple(labels[c] for c in self.plan.columns if c not in linked | calendars),
+            alone=tuple(labels[c] for c in alone),
             score=self.score,
             order=tuple(labels[column] for column in self.order),
             missing_together=tuple(
@@ -360,12 +358,21 @@ class OverviewRun:
         )
 
 
-def _evidence_of(sets: list[Columns], run: RunTasks) -> dict[Columns, float]:
-    """Return the evidence of sets."""
-    evidence: dict[Columns, float] = {}
-    for first, some in run(sets_evidence, sets):
-        evidence.update(zip(sets[first : first + len(some)], some, strict=True))
+def _evidence_of(relations: Sequence[Relation], run: RunTasks) -> dict[Relation, float]:
+    """Return the evidence of relations."""
+    different = list(dict.fromkeys(relations))
+    evidence: dict[Relation, float] = {}
+    for first, some in run(relations_evidence, different):
+        evidence.update(zip(different[first : first + len(some)], some, strict=True))
     return evidence
+
+
+def _pairs_between_groups(columns: Sequence[int], links: Sequence[Draft]) -> list[Relation]:
+    """Return all pairs of columns that no links connect."""
+    groups = Groups(columns, links)
+    group_of = {column: groups.of(column) for column in columns}
+    pairs = combinations(columns, 2)
+    return [Relation(pair, None) for pair in pairs if group_of[pair[0]] != group_of[pair[1]]]
 
 
 def plan_overview(
@@ -393,7 +400,3 @@ def without_circles(links: Sequence[Draft]) -> list[Draft]:
             if others.intersection(link.by):
                 others |= reached
     return kept
-
-
-def _other(pair: Columns, column: int) -> int:
-    return pair[1] if pair[0] == column else pair[0]

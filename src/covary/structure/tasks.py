@@ -12,7 +12,7 @@ from covary.measures.uds_chance.strengths import explain_all
 from covary.runs import Codec, RunFile, StoredTasks
 from covary.searching.progress import of_stage, reporting
 from covary.significance.null_evidence import DRAWS_AS_NUMBERS, draw_evidence
-from covary.structure.evidence import sets_evidence
+from covary.structure.evidence import relations_evidence
 
 
 def _lines_to_numbers(lines: Floats) -> Floats:
@@ -36,7 +36,7 @@ def _found_from_numbers(numbers: Floats) -> Found:
 CODECS: dict[Task, Codec] = {
     explain_all: Codec(_lines_to_numbers, _lines_from_numbers),
     examine: Codec(_found_to_numbers, _found_from_numbers),
-    sets_evidence: Codec(np.atleast_1d, lambda numbers: float(numbers[0])),
+    relations_evidence: Codec(np.atleast_1d, lambda numbers: float(numbers[0])),
     draw_evidence: DRAWS_AS_NUMBERS,
 }
 

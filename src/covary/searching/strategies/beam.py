@@ -69,7 +69,7 @@ class Beam(Strategy):
         # The number of best pairs to which every other column is added.
         n_extended = 0
         if affordable is not None and self.every is None and self.parents is None:
-            n_extended = affordable // n_columns
+            n_extended = affordable // max(n_columns, 1)
         kept: list[Columns] = []
         for size in sizes:
             n_kept = max(self.beam, n_extended if size == sizes[0] else 0)
