@@ -62,6 +62,7 @@ LIBRARIES = {
     "networkx": {"searching", "plots"},
     "joblib": {"engines"},
     "cloudpickle": {"engines"},
+    "threadpoolctl": {"engines"},
     "dask": {"engines"},
     "distributed": {"engines"},
     "altair": {"plots", "reproduction", "cli"},

@@ -11,10 +11,12 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 import covary
 from covary.engines import ENGINES, Engine, Session, Threads, find_engine, run_here
 from covary.engines.base import CHUNK_SECONDS, is_cancelled
+from covary.engines.single_blas import single_threaded_blas
 from covary.errors import ParameterError
 
 
@@ -202,6 +204,31 @@ def test_an_interrupt_of_a_kernel_is_a_keyboard_interrupt():
 
 
 # ---------------------------------------------------------------- finding an engine
+
+
+def blas_threads(shared=None, items=(0,)):
+    """The numbers of threads that linear algebra may use now."""
+    return [max(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")]
+
+
+@pytest.mark.parametrize("name", ["threads", "processes"])
+def test_linear_algebra_of_tasks_uses_one_thread_and_is_released_afterwards(name):
+    before = blas_threads()
+    with find_engine(name, 2).session(None) as session:
+        found = list(session.run(blas_threads, [0]))
+    assert found == [(0, [1])]
+    assert blas_threads() == before
+
+
+def test_users_of_single_threaded_linear_algebra_may_overlap():
+    before = blas_threads()
+    one, other = single_threaded_blas(), single_threaded_blas()
+    one.__enter__()
+    other.__enter__()
+    one.__exit__(None, None, None)
+    assert blas_threads() == [1]
+    other.__exit__(None, None, None)
+    assert blas_threads() == before
 
 
 @pytest.mark.parametrize("n_jobs", [0, -1, 1.5, True, "2"])

@@ -15,6 +15,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 from covary import errors
+from covary.engines.single_blas import single_threaded_blas
 from covary.registry import Registry
 
 CHUNK_SECONDS = 0.05
@@ -191,7 +192,8 @@ def run_cancellable(cancelled: threading.Event, task: Task, shared: Any, items: 
 def run_timed(task: Task, shared: Any, items: Any) -> tuple[float, Any]:
     """Return the duration of a task in seconds, and its results."""
     start = time.perf_counter()
-    results = task(shared, items)
+    with single_threaded_blas():
+        results = task(shared, items)
     return time.perf_counter() - start, results
 
 
