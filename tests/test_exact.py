@@ -65,26 +65,27 @@ def test_few_ones_at_the_end_are_no_function():
 
 
 def test_a_single_outlier_or_a_noisy_region_is_no_function():
-    x = normal(1, 1000)
+    x = normal(1, 5000)
     order = np.argsort(x)
     outlier = x**2
-    outlier[order[500]] += 3.0
+    assert function_of(x, outlier)
+    outlier[order[2500]] += 3.0
     assert not function_of(x, outlier)
-    noisy = np.zeros(1000)
-    noisy[order[400:430]] = normal(2, 30)
+    noisy = np.zeros(5000)
+    noisy[order[2000:2050]] = normal(2, 50)
     assert not function_of(x, noisy)
-    assert not function_of(x, x + 0.05 * normal(3, 1000))
+    assert not function_of(x, x + 0.05 * normal(3, 5000))
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("n_rows", [500, 3000])
+@pytest.mark.parametrize("n_rows", [3000, 6000])
 @pytest.mark.parametrize(
     "function",
     [np.sin, np.square, np.abs, np.floor, lambda x: np.maximum(x, 0.0), lambda x: x > 0.3],
     ids=["sin", "square", "abs", "floor", "positive part", "step"],
 )
 def test_functions_without_noise_are_recognised(function, n_rows, seed):
-    x = 1.5 * normal(seed, n_rows)
+    x = np.random.default_rng(seed).uniform(-3, 3, n_rows)
     assert function_of(x, function(x).astype(float))
 
 
@@ -107,8 +108,8 @@ class Explained:
 
 
 def test_the_exact_direction_of_a_pair_is_found():
-    x = normal(5, 500)
-    prepared = prepare(pd.DataFrame({"x": x, "y": x**2, "z": normal(6, 500)}))
+    x = normal(5, 5000)
+    prepared = prepare(pd.DataFrame({"x": x, "y": x**2, "z": normal(6, 5000)}))
     given = Draft(1, (0,), 0.7)
     assert as_functions(Explained(prepared), [given]) == [Draft(1, (0,), 0.7, FUNCTION)]
     other = Draft(0, (1,), 0.7)
@@ -143,6 +144,11 @@ def test_the_first_of_equal_columns_is_the_original():
 
 
 # ---------------------------------------------------------------- identities
+
+
+def test_identities_hold_in_large_tables_of_which_rows_are_drawn():
+    a, b = normal(40, 2, 20_000)
+    assert identities({"a": a, "b": b, "c": a - b, "d": normal(41, 20_000)}) == {"a = b + c"}
 
 
 def test_an_intercept_and_slopes_have_all_digits_that_matter():
@@ -198,10 +204,9 @@ def test_identities_among_many_columns_and_few_rows(n_rows, n_columns):
     columns["two"] = x[1] + x[2]
     columns["three"] = x[3] + x[4] - x[5]
     columns["four"] = x[6] + x[7] + x[8] + x[9]
-    found = terms(identities(columns))
-    assert frozenset("two = x1 + x2".split()) in found
-    assert frozenset("four = x6 + x7 + x8 + x9".split()) in found
-    assert {frozenset(each - {"=", "+", "-"}) for each in found} == {
+    found = identities(columns)
+    assert {"two = x1 + x2", "four = x6 + x7 + x8 + x9"} <= found
+    assert {each - {"=", "+", "-"} for each in terms(found)} == {
         frozenset({"two", "x1", "x2"}),
         frozenset({"three", "x3", "x4", "x5"}),
         frozenset({"four", "x6", "x7", "x8", "x9"}),
@@ -266,6 +271,16 @@ def test_a_multiple_with_missing_cells_is_an_identity():
     a = normal(26, 400)
     double = np.where(np.arange(400) < 5, np.nan, 2 * a + 3)
     assert identities({"a": a, "b": double, "c": normal(27, 400)}) == {"b = 2 a + 3"}
+
+
+def test_a_copy_with_missing_cells_does_not_repeat_identities():
+    a, b = normal(29, 2, 400)
+    copy = np.where(np.arange(400) < 9, np.nan, a + b)
+    assert identities({"a": a, "b": b, "c": a + b, "d": copy}) in (
+        {"c = a + b", "d = c"},
+        {"c = d", "c = a + b"},
+        {"c = d", "d = a + b"},
+    )
 
 
 def test_many_identities_and_near_copies_at_once():

@@ -138,7 +138,7 @@ def gather_content(
             significance=significance_note(result, findings),
             sets=tuple(_listed(rank, each) for rank, each in enumerate(result, start=1)),
             tested=result.tests is not None,
-            marked=any(subspace.adds_nothing for subspace in result),
+            marked=any(_remark(subspace) for subspace in result),
             explains=source.record.measure.explains,
             has_target=result.target is not None,
             meanings=tuple(result.explained()),
@@ -232,6 +232,15 @@ def _listed(rank: int, subspace: Subspace) -> ListedSet:
         short_number(subspace.score),
         tuple("-" if p is None else short_number(p) for p in pvalues),
         tuple(shown_label(column) for column in subspace.columns),
-        ADDS_NOTHING if subspace.adds_nothing else "",
+        _remark(subspace),
         rank <= MAX_CARDS,
     )
+
+
+def _remark(subspace: Subspace) -> str:
+    """Return why a set may say nothing new; empty if it does."""
+    if subspace.adds_nothing:
+        return ADDS_NOTHING
+    if subspace.variant_of is None:
+        return ""
+    return f"variant of {', '.join(shown_label(column) for column in subspace.variant_of)}"

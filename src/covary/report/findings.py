@@ -67,7 +67,7 @@ def list_findings(
     findings: list[Finding] = []
     mentioned: set[tuple[str, str]] = set()
     for rank, (subspace, columns) in enumerate(zip(result, explained, strict=False), start=1):
-        if subspace.adds_nothing or subspace.score <= 0:
+        if subspace.adds_nothing or subspace.variant_of is not None or subspace.score <= 0:
             continue
         if subspace.family_pvalue is not None and subspace.family_pvalue > LEVEL:
             continue
