@@ -8,16 +8,10 @@ import pytest
 
 from covary.prepare import prepare
 from covary.results.overview import COPY, EXPLAINS, FUNCTION, IDENTITY
-from covary.structure.exact import (
-    as_functions,
-    block_links,
-    find_blocks,
-    find_copies,
-    find_identities,
-    is_function,
-    without_links_in_blocks,
-)
+from covary.structure.exact import as_functions, find_copies, is_function
+from covary.structure.identities import find_identities
 from covary.structure.links import Draft
+from covary.structure.one_hot import block_links, find_blocks, without_links_in_blocks
 
 
 def identities(columns):

@@ -1,35 +1,34 @@
-"""Exact relations: copies, functions of one column, and linear identities of a few columns."""
+"""Exact relations of two columns: copies and functions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from covary.array_types import Floats
-from covary.formatting import distinct_texts
+from covary.measures.shared.content_order import table_order_by_content
 from covary.prepare import Prepared, Ranks
-from covary.results.overview import COPY, FUNCTION, IDENTITY
+from covary.results.overview import COPY, FUNCTION
+from covary.structure.explanations import Explanations
 from covary.structure.links import Draft
+from covary.structure.value_counts import run_lengths
 
-# A function of a column with ties is exact if this many rows, and this share of all rows, have a
-# value that occurs before, and none of them differs.
-MIN_TIED_ROWS = 20
-MIN_TIED_SHARE = 0.05
-# A function of a column without ties is smooth: nine of ten rows differ from the mean of their
-# neighbours by less than this many standard deviations.
-SMOOTH = 0.005
-# An identity leaves residuals below this many standard deviations of its target; one of two
-# columns, below the second number.
-RESIDUAL = 0.005
-RESIDUAL_OF_TWO = 1e-6
-MAX_IN_IDENTITY = 4
-# A smaller intercept, relative to the largest value of the target, is a rounding error.
-NO_INTERCEPT = 1e-6
 MIN_ROWS = 30
-MAX_COLUMNS = 500
-MAX_FITTED_ROWS = 5_000
+# A function of a column with ties is exact if this share of all rows has a value that occurs
+# before, and none of them differs although this many would if the columns were independent.
+MIN_TIED_SHARE = 0.05
+MIN_DIFFERENCES = 20
+# A step function is constant on at least this many neighbouring rows.
+MIN_STEP = 20
+# A function without steps is smooth: nine of ten rows differ from the mean of their neighbours by
+# less than this many standard deviations, and no row exceeds both neighbours by the second number,
+# except for the 2 % that are farthest from their neighbours, if these are farther away than the
+# third number.
+SMOOTH = 0.005
+OUTLIER = 0.1
+SPARSE = 0.1
 
 
 class Copies(NamedTuple):
@@ -48,21 +47,37 @@ class Copies(NamedTuple):
 def find_copies(prepared: Prepared, columns: Sequence[int]) -> Copies:
     """Return the columns that repeat another one, or are a strictly monotone function of it.
 
-    The first column of the table is the original.
+    The original depends only on values: it has the largest range. Of equal columns it is the first
+    one in the table.
     """
-    first: dict[bytes, int] = {}
-    links: list[Draft] = []
-    original: dict[int, int] = {}
+    classes: dict[bytes, list[int]] = {}
     for column in columns:
-        key = _pattern(prepared, column)
-        other = first.setdefault(key, column)
-        if other == column:
-            continue
-        same = prepared.nominal[column] or _n_values(prepared, column) == 2
-        same = same or _equal_values(prepared, column, other)
-        original[column] = other
-        links.append(Draft(column, (other,), 1.0, COPY if same else FUNCTION))
+        classes.setdefault(_pattern(prepared, column), []).append(column)
+    original: dict[int, int] = {}
+    repeated = [members for members in classes.values() if len(members) > 1]
+    rank = np.argsort(table_order_by_content(prepared)) if repeated else np.empty(0, np.int64)
+    for members in repeated:
+        first = min(members, key=lambda column: (*_precedence(prepared, column), rank[column]))
+        original.update((column, first) for column in members if column != first)
+    links = [_copy(prepared, c, original[c]) for c in columns if c in original]
     return Copies(links, original)
+
+
+def _precedence(prepared: Prepared, column: int) -> tuple[bool, float, float, float]:
+    """Return what decides which of several copies is the original, the smallest first.
+
+    Only columns of numbers appear in formulas, so they come first.
+    """
+    values = prepared.values[column, : prepared.n_present[column]]
+    width = float(np.ldexp(prepared.widths[column], min(int(prepared.exponents[column]), 500)))
+    is_number = prepared.table.columns[column].kind == "number"
+    return not is_number, -width, -float(values[0]), -float(values.mean())
+
+
+def _copy(prepared: Prepared, column: int, original: int) -> Draft:
+    same = prepared.nominal[column] or _n_values(prepared, column) == 2
+    same = same or _equal_values(prepared, column, original)
+    return Draft(column, (original,), 1.0, COPY if same else FUNCTION)
 
 
 def _pattern(prepared: Prepared, column: int) -> bytes:
@@ -88,8 +103,7 @@ def _pattern(prepared: Prepared, column: int) -> bytes:
 
 
 def _n_values(prepared: Prepared, column: int) -> int:
-    values = prepared.values[column, : prepared.n_present[column]]
-    return int(np.count_nonzero(values[1:] != values[:-1])) + 1
+    return run_lengths(prepared.values[column, : prepared.n_present[column]]).size
 
 
 def _equal_values(prepared: Prepared, one: int, other: int) -> bool:
@@ -118,12 +132,28 @@ def without_copies(links: Sequence[Draft], original: dict[int, int]) -> list[Dra
 # ---------------------------------------------------------------- functions
 
 
+def as_functions(explanations: Explanations, links: Sequence[Draft]) -> list[Draft]:
+    """Return the links, those of pairs as functions if one column is an exact one of the other.
+
+    A link is reversed if only the other direction is exact, and no link has that target.
+    """
+    prepared = explanations.prepared
+    targets = {link.target for link in links}
+    found = []
+    for link in links:
+        exact = as_function(prepared, link)
+        if len(link.by) == 1 and exact is link and link.by[0] not in targets:
+            target, by = link.by[0], (link.target,)
+            if is_function(prepared, target, link.target):
+                exact = Draft(target, by, max(explanations.explained(target, by), 0.0), FUNCTION)
+                targets.add(target)
+        found.append(exact)
+    return found
+
+
 def as_function(prepared: Prepared, link: Draft) -> Draft:
-    """Return the link of a pair as a function, in the direction in which it is exact."""
-    if len(link.by) != 1:
-        return link
-    (other,) = link.by
-    if is_function(prepared, link.target, other):
+    """Return the link of a pair as a function if its target is an exact one."""
+    if len(link.by) == 1 and is_function(prepared, link.target, link.by[0]):
         return Draft(link.target, link.by, max(link.explained, 0.0), FUNCTION)
     return link
 
@@ -140,128 +170,48 @@ def is_function(prepared: Prepared, target: int, other: int) -> bool:
     tied = x[1:] == x[:-1]
     if np.any(tied & (y[1:] != y[:-1])):
         return False
-    n_tied = int(np.count_nonzero(tied))
-    if n_tied >= max(MIN_TIED_ROWS, MIN_TIED_SHARE * x.size):
+    if _ties_show_function(y, int(np.count_nonzero(tied))):
         return True
-    return not (prepared.nominal[target] or prepared.nominal[other]) and _is_smooth(y)
+    if prepared.nominal[other]:
+        return False
+    ordered = not prepared.nominal[target]
+    return _has_steps(y, ordered) or (ordered and _is_smooth(y, x))
 
 
-def _is_smooth(y: Floats) -> bool:
-    """Return whether each value is close to the mean of its neighbours."""
-    residuals = np.abs(y[1:-1] - (y[:-2] + y[2:]) / 2.0)
-    return bool(np.quantile(residuals, 0.9) <= SMOOTH * y.std())
+def _ties_show_function(y: Floats, n_tied: int) -> bool:
+    """Return whether independent columns would differ in many rows that have tied values."""
+    shares = run_lengths(np.sort(y)) / y.size
+    n_different = n_tied * (1.0 - float(shares @ shares))
+    return n_tied >= MIN_TIED_SHARE * y.size and n_different >= MIN_DIFFERENCES
 
 
-# ---------------------------------------------------------------- identities
+def _has_steps(y: Floats, ordered: bool) -> bool:
+    """Return whether values along another column are constant on long steps.
+
+    Steps of a monotone function may also be short, if at least two are long.
+    """
+    lengths = run_lengths(y)
+    is_long = lengths >= MIN_STEP
+    if np.count_nonzero(is_long) < 2:
+        return False
+    rising = np.diff(y) >= 0.0
+    falling = np.diff(y) <= 0.0
+    return bool(is_long.all() or (ordered and (rising.all() or falling.all())))
 
 
-def find_identities(prepared: Prepared, columns: Sequence[int]) -> list[Draft]:
-    """Return exact or nearly exact linear identities among a few columns of numbers."""
-    numbers = [c for c in columns if prepared.table.columns[c].kind == "number"]
-    complete = [c for c in numbers if prepared.n_present[c] == prepared.n_rows]
-    if not 2 <= len(complete) <= MAX_COLUMNS or prepared.n_rows < MIN_ROWS:
-        return []
-    rng = np.random.default_rng(0)
-    rows = np.arange(prepared.n_rows)
-    if rows.size > MAX_FITTED_ROWS:
-        rows = np.sort(rng.choice(rows, MAX_FITTED_ROWS, replace=False))
-    values = np.stack([prepared.by_row(c)[rows] for c in complete], axis=1)
-    found: dict[frozenset[int], Draft] = {}
-    for support in _supports(values):
-        which = [complete[at] for at in support]
-        link = _identity(prepared, which, values[:, support])
-        if link is not None:
-            found.setdefault(link.columns, link)
-    return _one_for_each_target(found.values())
+def _is_smooth(y: Floats, x: Floats) -> bool:
+    """Return whether each value is close to its neighbours along another column.
 
-
-def _supports(values: Floats) -> list[list[int]]:
-    """Return the positions of columns that a linear identity connects, each set once."""
-    spread = values.std(axis=0)
-    usable = np.flatnonzero(spread > 0.0)
-    standard = (values[:, usable] - values[:, usable].mean(axis=0)) / spread[usable]
-    gram = standard.T @ standard / len(values)
-    inverse = np.linalg.inv(gram + 1e-12 * np.eye(usable.size))
-    redundant = np.flatnonzero(np.diag(inverse) >= RESIDUAL**-2)
-    found: dict[tuple[int, ...], None] = {}
-    for target in redundant.tolist():
-        others = [at for at in redundant.tolist() if at != target]
-        support = _smallest_support(gram, target, others)
-        if 1 <= len(support) <= MAX_IN_IDENTITY:
-            found[tuple(sorted(usable[[target, *support]].tolist()))] = None
-    return [list(each) for each in found]
-
-
-def _smallest_support(gram: Floats, target: int, others: list[int]) -> list[int]:
-    """Return the columns that are left if columns are dropped while the residual stays small."""
-    while others:
-        inner = gram[np.ix_(others, others)] + 1e-12 * np.eye(len(others))
-        inverse = np.linalg.inv(inner)
-        coefficients = inverse @ gram[others, target]
-        residual = 1.0 - coefficients @ gram[others, target]
-        increase = coefficients**2 / np.diag(inverse)
-        weakest = int(np.argmin(increase))
-        if residual + increase[weakest] > RESIDUAL**2:
-            return others if residual <= RESIDUAL**2 else []
-        others = others[:weakest] + others[weakest + 1 :]
-    return []
-
-
-def _identity(prepared: Prepared, columns: list[int], values: Floats) -> Draft | None:
-    """Return the identity of some columns with the simplest formula, if there is one."""
-    best: tuple[tuple[int, int, float], Draft] | None = None
-    for at, target in enumerate(columns):
-        others = [c for c in range(len(columns)) if c != at]
-        design = np.column_stack([values[:, others], np.ones(len(values))])
-        scale = np.abs(design).max(axis=0)
-        coefficients = np.linalg.lstsq(design / scale, values[:, at], rcond=None)[0] / scale
-        coefficients = np.array([_rounded(c) for c in coefficients])
-        if abs(coefficients[-1]) <= NO_INTERCEPT * np.abs(values[:, at]).max():
-            coefficients[-1] = 0.0
-        residuals = values[:, at] - design @ coefficients
-        limit = RESIDUAL if len(others) > 1 else RESIDUAL_OF_TWO
-        if residuals.std() > limit * values[:, at].std() or not np.all(coefficients[:-1]):
-            continue
-        *slopes, intercept = coefficients.tolist()
-        simple = (
-            sum(slope < 0 for slope in slopes) + (intercept != 0.0),
-            sum(abs(slope) != 1.0 for slope in slopes),
-            -float(values[:, at].std()),
-        )
-        if best is None or simple < best[0]:
-            by = [columns[c] for c in others]
-            names = [str(prepared.names[c]) for c in by]
-            link = Draft(target, tuple(by), 1.0, IDENTITY, _formula(slopes, names, intercept))
-            best = simple, link
-    return None if best is None else best[1]
-
-
-def _rounded(coefficient: float) -> float:
-    """Return a coefficient as a simple number if it is very close to one."""
-    for digits in range(1, 5):
-        simple = float(f"{coefficient:.{digits}g}")
-        if abs(coefficient - simple) <= 1e-4 * abs(simple):
-            return simple
-    return 0.0 if abs(coefficient) < 1e-12 else coefficient
-
-
-def _formula(slopes: Sequence[float], names: Sequence[str], intercept: float) -> str:
-    """Return a linear formula as text: a + 2 b - c."""
-    terms = [(slope, name) for slope, name in zip(slopes, names, strict=True)]
-    terms.sort(key=lambda term: term[0] < 0)
-    text = ""
-    for slope, name in terms:
-        sign = "-" if slope < 0 else "+"
-        size = "" if abs(slope) == 1.0 else f"{distinct_texts([abs(slope)])[0]} "
-        text += f" {sign} {size}{name}" if text else f"{'-' if slope < 0 else ''}{size}{name}"
-    if intercept:
-        text += f" {'-' if intercept < 0 else '+'} {distinct_texts([abs(intercept)])[0]}"
-    return text
-
-
-def _one_for_each_target(links: Iterable[Draft]) -> list[Draft]:
-    """Return the identities with the fewest columns, at most one for each target."""
-    found: dict[int, Draft] = {}
-    for link in sorted(links, key=lambda each: len(each.by)):
-        found.setdefault(link.target, link)
-    return list(found.values())
+    Rows whose neighbours have the same value show nothing, nor do outliers where rows are sparse.
+    """
+    before, at, after = y[:-2], y[1:-1], y[2:]
+    differ = (before != at) | (at != after)
+    if np.count_nonzero(differ) < MIN_ROWS:
+        return False
+    residuals = np.abs(at - (before + after) / 2.0)[differ]
+    below, above = np.minimum(before, after) - at, at - np.maximum(before, after)
+    gaps = x[2:] - x[:-2]
+    dense = gaps <= max(SPARSE * float(x.std()), float(np.quantile(gaps, 0.98)))
+    outside = float(np.maximum(below, above)[dense].max())
+    spread = float(y.std())
+    return bool(np.quantile(residuals, 0.9) <= SMOOTH * spread and outside <= OUTLIER * spread)

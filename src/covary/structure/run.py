@@ -18,7 +18,6 @@ from covary.measures import Measure, find_measure
 from covary.prepare import Prepared
 from covary.registry import DEFAULT_MEASURE
 from covary.results.overview import (
-    COPY,
     Group,
     Link,
     MissingTogether,
@@ -40,10 +39,12 @@ from covary.structure.evidence import (
     small_relations,
     unclear_links,
 )
-from covary.structure.exact import as_function, find_copies, find_identities, without_copies
+from covary.structure.exact import as_functions, find_copies, without_copies
 from covary.structure.explanations import Explanations
+from covary.structure.identities import find_identities
 from covary.structure.links import Draft, Groups, directed, find_links, pair_link
 from covary.structure.missing import explained_by_missing, find_missing_together
+from covary.structure.one_hot import block_links, find_blocks, without_links_in_blocks
 from covary.structure.options import OverviewOptions
 from covary.structure.tasks import Stages
 from covary.table import TableOptions, kind_of_frame, labels_of
@@ -174,9 +175,13 @@ class OverviewRun:
         targets = [c for c in columns if c not in calendars]
         copies = find_copies(prepared, targets)
         links = without_copies(find_links(found, targets), copies.original)
-        links = [directed(found, as_function(prepared, link)) for link in links]
-        repeated = {link.target for link in copies.links if link.kind == COPY}
-        identities = find_identities(prepared, [c for c in targets if c not in repeated])
+        links = [directed(found, link) for link in as_functions(found, links)]
+        originals = [c for c in targets if c not in copies.original]
+        blocks = find_blocks(prepared, originals)
+        links = without_links_in_blocks(links, blocks)
+        identities = block_links(prepared, blocks)
+        dependent = {link.target for link in identities}
+        identities += find_identities(prepared, [c for c in originals if c not in dependent])
         exact = {link.target for link in identities}
         links = [link for link in (*copies.links, *links) if link.target not in exact]
         return without_circles([*identities, *links])
