@@ -30,10 +30,10 @@ from covary.significance.nulls import present_rows
 # Of larger tables, a sample of rows is used: the distribution hardly depends on their number, but
 # it does depend on the number of rare cells, those without the most frequent value of a column.
 # So the sample is larger, up to a limit, if it has fewer of them than this.
-MAX_ROWS = 4_000
+MAX_ROWS = 2_000
 MAX_ROWS_IF_RARE = 20_000
 LEAST_RARE_CELLS = 50
-# Each draw shuffles some columns and takes all sets of these: about this many.
+# Each draw shuffles some columns and takes all sets of these: about this many values.
 SETS_PER_DRAW = 500
 # The number of values that are drawn for each size: this many times the number of sets, within
 # limits; and the limits of the number of draws.
@@ -129,9 +129,10 @@ class NullEvidence(NamedTuple):
 
     def _n_drawn(self, size: int) -> int:
         """Return the number of columns of a draw."""
+        n_values = self._n_shuffles * self._n_targets(size)
         n, size = len(self.columns), size - self.n_fixed
         drawn = size
-        while drawn < n and math.comb(drawn + 1, size) * self._n_shuffles <= SETS_PER_DRAW:
+        while drawn < n and math.comb(drawn + 1, size) * n_values <= SETS_PER_DRAW:
             drawn += 1
         return min(drawn, n)
 

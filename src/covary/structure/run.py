@@ -41,7 +41,7 @@ from covary.structure.evidence import (
 )
 from covary.structure.exact import as_functions, find_copies, without_copies
 from covary.structure.explanations import Explanations
-from covary.structure.identities import find_identities
+from covary.structure.identities import MAX_COLUMNS, find_identities
 from covary.structure.links import Draft, Groups, directed, find_links, pair_link
 from covary.structure.missing import explained_by_missing, find_missing_together
 from covary.structure.one_hot import block_links, find_blocks, without_links_in_blocks
@@ -260,6 +260,8 @@ class OverviewRun:
         if found.most == 1 and d > 2:
             number = d * math.comb(d - 1, 2)
             lines.append(f"{number:,} explanations by two columns, unless one explains alone")
+        if d > MAX_COLUMNS:
+            lines.append(f"linear identities: possible for up to {MAX_COLUMNS:,} columns")
         if rare := too_rare(prepared, columns):
             names = [str(prepared.names[column]) for column in rare]
             what = f"the p-values of {listing(names[:5])}" + (" and others" if names[5:] else "")
