@@ -133,6 +133,14 @@ def test_no_superfluous_column_is_named():
     assert set(link.columns) == {"x", "y"}
 
 
+@pytest.mark.parametrize("seed", [2005, 2006])
+def test_a_column_that_adds_nothing_to_a_common_effect_is_not_named(seed):
+    overview = covary.overview(planted(seed)[0])
+    (link,) = [link for link in overview.links if "sum" in link.columns]
+    assert set(link.columns) == {"sum", "term0", "term1"}
+    assert all(added > 0 for each in overview.links for added in each.adds)
+
+
 def test_a_long_chain_has_no_shortcuts():
     rng = np.random.default_rng(1)
     columns = [rng.normal(size=1000)]

@@ -125,8 +125,10 @@ def _as_effect(
         explained = explanations.explained(target, by)
         least = NEARLY_AS_GOOD * link.explained if best is None else best.explained
         if explained > least:
-            best = Draft(target, _strongest_first(explanations, target, by), explained)
-    return best
+            best = Draft(target, by, explained)
+    if best is None:
+        return None
+    return _without_superfluous(explanations, best.target, best.by, best.explained)
 
 
 def _are_independent(explanations: Explanations, columns: Columns) -> bool:
