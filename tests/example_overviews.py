@@ -77,7 +77,7 @@ EXAMPLE_LINKS = (
     Link("price", ("size", "age"), 0.82, (0.05, 0.04), (0.8, 0.79), qvalue=0.0004, pvalue=0.0001),
     Link("weight", ("size",), 0.61, (0.61,), (0.61,), qvalue=0.0004, family_pvalue=0.002),
     Link("kind", ("size",), 1.0, (1.0,), (1.0,), FUNCTION, "one level for each interval"),
-    Link("price_eur", ("price",), 1.0, (1.0,), (1.0,), COPY, "a multiple"),
+    Link("price_eur", ("price",), 1.0, (1.0,), (1.0,), COPY),
     Link("tax", ("size", "age"), 1.0, (), (), IDENTITY, "0.19 size + age"),
     Link("right", ("left",), 0.44, (0.44,), (0.44,), GO_TOGETHER, qvalue=0.02, missing=0.03),
 )

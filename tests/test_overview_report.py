@@ -63,7 +63,7 @@ def test_a_page_contains_map_groups_and_cards(written):
     assert "size 5% 80% age 4% 79%" in words
     assert "left and right go together like a correlation of 0.83; q = 0.0200" in words
     assert "3% of right by whether it is missing" in words
-    assert "price_eur repeats price a multiple" in words
+    assert "price_eur repeats price" in words
     assert "tax = 0.19 size + age" in words
     assert "Columns without links 1 free" in words
     assert "free and left are missing together in 10 rows: 100%" in words

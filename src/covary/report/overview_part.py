@@ -67,6 +67,7 @@ class OverviewPart(NamedTuple):
     groups : connected columns with their links
     alone, constant : columns without links, and columns that never vary
     missing : sentences about columns that are missing together
+    repeated : sentences about repeated rows
     not_examined : what was not examined
     meanings : sentences that define the numbers
     columns : the labels of all columns, in table order
@@ -79,6 +80,7 @@ class OverviewPart(NamedTuple):
     alone: tuple[NamedColumn, ...]
     constant: tuple[NamedColumn, ...]
     missing: tuple[str, ...]
+    repeated: tuple[str, ...]
     not_examined: tuple[str, ...]
     meanings: tuple[str, ...]
     columns: tuple[str, ...]
@@ -102,6 +104,7 @@ def gather_overview(overview: Overview, anchors: Sequence[str]) -> OverviewPart:
         alone=tuple(_named(overview.alone, position)),
         constant=tuple(_named(overview.constant, position)),
         missing=tuple(_missing_sentence(each) for each in overview.missing_together),
+        repeated=(overview.about_repeated_rows(),) if overview.repeated_rows else (),
         not_examined=tuple(_shown(text) for text in overview.not_examined),
         meanings=tuple(_meanings(overview)),
         columns=tuple(shown_label(name) for name in names),

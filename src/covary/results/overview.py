@@ -207,6 +207,8 @@ class Overview:
         Columns that never vary.
     rows : int
         The number of rows.
+    repeated_rows : int
+        The number of rows that repeat another row, if this is unlikely to be chance; otherwise 0.
     parameters : mapping
         All options by name.
     complete : bool
@@ -223,6 +225,7 @@ class Overview:
     columns: tuple[Any, ...] = ()
     constant: tuple[Any, ...] = ()
     rows: int = 0
+    repeated_rows: int = 0
     parameters: Mapping[str, Any] = field(default_factory=dict)
     complete: bool = True
     _frame_library: str | None = field(default=None, repr=False, compare=False)
@@ -306,7 +309,16 @@ class Overview:
         for each in self.missing_together:
             names = ", ".join(map(printable, each.columns))
             lines.append(f"missing together, in {counted(each.rows, 'row')}: {names}")
+        if self.repeated_rows:
+            lines.append(f"repeated rows: {self.about_repeated_rows()}")
         return [*lines, *self.explained()]
+
+    def about_repeated_rows(self) -> str:
+        """Return what repeated rows do to the results."""
+        return (
+            f"{self.repeated_rows:,} of {self.rows:,} rows repeat another row. If they are copies "
+            "of one observation, remove them: what copies have in common looks like dependence."
+        )
 
     def explained(self) -> list[str]:
         """Return how to read the links, line by line."""
@@ -365,6 +377,7 @@ class Overview:
             "measure": self.measure,
             "score": self.score,
             "rows": self.rows,
+            "repeated_rows": self.repeated_rows,
             "columns": list(self.columns),
             "parameters": dict(self.parameters),
             "complete": self.complete,

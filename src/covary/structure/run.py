@@ -46,6 +46,7 @@ from covary.structure.links import Draft, Groups, directed, find_links, pair_lin
 from covary.structure.missing import explained_by_missing, find_missing_together
 from covary.structure.one_hot import block_links, find_blocks, without_links_in_blocks
 from covary.structure.options import OverviewOptions
+from covary.structure.repeats import count_repeated_rows
 from covary.structure.tasks import Stages
 from covary.table import TableOptions, kind_of_frame, labels_of
 
@@ -334,6 +335,7 @@ class OverviewRun:
             columns=tuple(labels[c] for c in range(len(labels)) if c not in calendars),
             constant=tuple(label for c, label in enumerate(labels) if not prepared.varies[c]),
             rows=prepared.n_rows,
+            repeated_rows=count_repeated_rows(prepared),
             parameters=self.plan.parameters(),
             complete=self.complete,
             _frame_library=record.frame_library,

@@ -1,0 +1,72 @@
+"""Rows that repeat other rows: copies of one observation look like dependence."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covary.prepare import Prepared
+
+# Fewer repeated rows, also relative to all rows, hardly change a score.
+MIN_REPEATED = 5
+MIN_SHARE = 0.01
+# Rows of coarse columns are equal by chance. Then many pairs of rows differ in a single column,
+# and few rows are different from all others.
+MAX_NEARLY_EQUAL = 1.0
+MIN_UNIQUE = 0.5
+
+Keys = NDArray[np.uint64]
+
+
+def count_repeated_rows(prepared: Prepared) -> int:
+    """Return the number of rows that repeat an earlier row, or 0 if this may be chance."""
+    columns = _different_columns(prepared)
+    rng = np.random.default_rng(0)
+    odd = rng.integers(0, 2**62, (len(columns), 2)).astype(np.uint64) * np.uint64(2) + np.uint64(1)
+    keys = np.zeros(prepared.n_rows, np.uint64)
+    for column, factors in zip(columns, odd, strict=True):
+        keys += _cell_keys(prepared, column, factors)
+    counts = np.unique(keys, return_counts=True)[1]
+    repeated = keys.size - counts.size
+    if repeated < max(MIN_REPEATED, MIN_SHARE * keys.size):
+        return 0
+    if np.count_nonzero(counts == 1) < MIN_UNIQUE * keys.size:
+        return 0
+    equal = _pairs(counts)
+    nearly = 0.0
+    for column, factors in zip(columns, odd, strict=True):
+        without = keys - _cell_keys(prepared, column, factors)
+        nearly += _pairs(np.unique(without, return_counts=True)[1]) - equal
+        if nearly > MAX_NEARLY_EQUAL * equal:
+            return 0
+    return int(repeated)
+
+
+def _different_columns(prepared: Prepared) -> list[int]:
+    """Return the columns without copies: two rows never differ in one of two copies only."""
+    columns: dict[bytes, int] = {}
+    for column in range(len(prepared.names)):
+        columns.setdefault(_bits(prepared, column).tobytes(), column)
+    return list(columns.values())
+
+
+def _bits(prepared: Prepared, column: int) -> Keys:
+    """Return a number for each cell; equal cells have equal numbers."""
+    values = prepared.by_row(column) + 0.0  # -0.0 equals 0.0
+    values[np.isnan(values)] = np.nan  # every missing cell has the same bits
+    bits: Keys = values.view(np.uint64)
+    return bits
+
+
+def _cell_keys(prepared: Prepared, column: int, factors: Keys) -> Keys:
+    """Return a random number for each cell; equal cells of a column have equal numbers."""
+    keys: Keys = _bits(prepared, column) * factors[0]
+    keys ^= keys >> np.uint64(32)
+    keys *= factors[1]
+    keys ^= keys >> np.uint64(29)
+    return keys
+
+
+def _pairs(counts: NDArray[np.int64]) -> float:
+    """Return the number of pairs within groups of these sizes."""
+    return float((counts * (counts - 1.0)).sum() / 2.0)

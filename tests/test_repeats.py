@@ -1,0 +1,72 @@
+"""Repeated rows: counted if they are unlikely by chance."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import covary
+from covary.prepare import prepare
+from covary.structure.repeats import count_repeated_rows
+from planted_tables import awkward
+
+
+def with_copies(values, n_copies, seed=0):
+    """The rows and copies of some of them, in random order."""
+    rng = np.random.default_rng(seed)
+    copies = values[rng.choice(len(values), n_copies, replace=False)]
+    return rng.permutation(np.concatenate([values, copies]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_of_rows_are_counted(seed):
+    rng = np.random.default_rng(seed)
+    values = np.column_stack(
+        [rng.normal(size=(500, 3)).round(3), rng.integers(0, 3, 500), np.zeros(500)]
+    )
+    values[rng.random(500) < 0.3, 1] = np.nan
+    values[:50, 4] = -0.0  # equal to 0
+    table = with_copies(values, 40, seed)
+    expected = pd.DataFrame(table).duplicated().sum()
+    assert count_repeated_rows(prepare(table)) == expected >= 40
+    assert count_repeated_rows(prepare(values)) == 0
+
+
+@pytest.mark.parametrize("n_values", [2, 5, 30])
+def test_equal_rows_of_coarse_columns_are_chance(n_values):
+    rng = np.random.default_rng(1)
+    for n_columns in (1, 2, 3, 5):
+        values = rng.integers(0, n_values, (1000, n_columns))
+        assert count_repeated_rows(prepare(np.column_stack([values, values]))) == 0
+        assert count_repeated_rows(prepare(np.column_stack([values, values[:, 0] ** 2]))) == 0
+
+
+def test_independent_columns_of_awkward_kinds_are_not_repeated():
+    for seed in range(5):
+        table = awkward(seed, 300, 10)
+        assert covary.overview(table.iloc[:, :6]).repeated_rows == 0
+
+
+def test_an_overview_says_that_rows_are_repeated(tmp_path):
+    table = with_copies(np.random.default_rng(2).normal(size=(300, 3)), 30)
+    found = covary.overview(table)
+    assert found.repeated_rows == 30
+    assert "30 of 330 rows repeat another row" in str(found)
+    assert found.to_dict()["repeated_rows"] == 30
+    pytest.importorskip("jinja2")
+    pytest.importorskip("vl_convert")
+    found.report(tmp_path / "out.html")
+    assert "30 of 330 rows repeat another row" in (tmp_path / "out.html").read_text()
+
+
+@pytest.mark.skipif("COVARY_TABLES" not in os.environ, reason="no folder of real tables")
+@pytest.mark.parametrize(("name", "expected"), [("wine_quality", 1177), ("abalone", 0)])
+def test_real_tables(name, expected):
+    path = Path(os.environ["COVARY_TABLES"]) / f"{name}.csv.gz"
+    frame = pd.read_csv(path)
+    assert frame.duplicated().sum() == expected
+    assert count_repeated_rows(prepare(frame.select_dtypes("number").to_numpy(float))) >= expected
