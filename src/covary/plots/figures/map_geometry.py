@@ -75,10 +75,10 @@ def bend(start: Point, end: Point) -> Curve:
 
 
 def arc(start: Point, end: Point) -> Curve:
-    """Return a curve that leaves to the right and arrives from the left, wherever its end is."""
-    reach = max(abs(end[0] - start[0]) / 2, TURN)
-    reach = min(reach, 2 * TURN) if end[0] < start[0] else reach
-    return Curve(start, (start[0] + reach, start[1]), (end[0] - reach, end[1]), end)
+    """Return a curve that leaves to the side of its end, and arrives there from the left."""
+    if end[0] > start[0]:
+        return bend(start, end)
+    return Curve(start, (start[0] - TURN, start[1]), (end[0] - TURN, end[1]), end)
 
 
 def turn(start: Point, end: Point, side: int) -> Curve:

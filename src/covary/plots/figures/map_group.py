@@ -308,7 +308,8 @@ class _Routes:
                 routes.append(Route(target, (line(joint, end),), None))
                 for column in layers.helpers[target]:
                     box = self.rows.boxes[column]
-                    path = (arc((box.right, box.middle), joint),)
+                    side = box.right if joint[0] > box.right else box.x
+                    path = (arc((side, box.middle), joint),)
                     routes.append(Route(target, path, column, is_faint=True))
         return routes
 
