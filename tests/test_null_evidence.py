@@ -78,6 +78,13 @@ def test_a_rare_heavy_part_of_a_sample_is_not_overlooked_beyond_it(seed):
     assert probability > 0.0005 / 20
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_probability_of_a_very_large_value_is_very_small(seed):
+    sample = np.random.default_rng(seed).exponential(size=2_000)
+    assert Tail(sample).probability(100.0) < 1e-7
+    assert Tail(sample).probability(5_000.0) < 1e-9
+
+
 def test_a_constant_sample_has_no_tail():
     tail = Tail(np.zeros(100))
     assert tail.probability(0.0) == 1.0

@@ -230,6 +230,38 @@ def test_a_copy_repeats_its_original():
     assert overview.alone == ("other",)
 
 
+@pytest.mark.parametrize("names", [("copy", "orig", "scaled"), ("scaled", "orig", "copy")])
+def test_a_copy_repeats_its_original_even_if_both_are_functions_of_another_column(names):
+    x = np.random.default_rng(20).normal(size=400)
+    columns = {"copy": x, "orig": x, "scaled": 2.5 * x + 32}
+    overview = covary.overview(pd.DataFrame({name: columns[name] for name in names}))
+    first, second = (name for name in names if name != "scaled")
+    assert {link.sentence() for link in overview.links} == {
+        f"{first} is a function of scaled",
+        f"{second} repeats {first}",
+    }
+    assert all(link.family_pvalue == 1e-6 for link in overview.links)
+
+
+def test_what_columns_add_agrees_with_what_they_explain():
+    """Explained = alone + (1 - alone) * what the other adds, also after a column is dropped."""
+    rng = np.random.default_rng(21)
+    here, there, other = rng.uniform(-1, 1, (3, 2000))
+    table = pd.DataFrame({"here": here, "there": there, "other": other})
+    table["price"] = np.sin(6 * here) * np.sin(6 * there) + 0.1 * rng.normal(size=2000)
+    table["income"] = table.price + 0.7 * rng.normal(size=2000)
+    overview = covary.overview(table)
+    for link in overview.links:
+        if len(link.by) == 2:
+            for alone, added in zip(link.alone, link.adds[::-1], strict=True):
+                assert alone + (1 - alone) * added == pytest.approx(link.explained, abs=1e-9)
+    (price,) = [link for link in overview.links if link.target == "price"]
+    assert set(price.by) == {"here", "there"}
+    assert price.explained == pytest.approx(
+        covary.score(table, ["here", "there"], target="price"), abs=0.02
+    )
+
+
 def test_relabelled_levels_are_a_copy():
     rng = np.random.default_rng(4)
     codes = rng.integers(0, 4, 300)

@@ -391,7 +391,8 @@ def overview(
 ) -> Overview:
     """Return how the table is structured: which columns are explained by which, and which are not.
 
-    Every column has at most one link, to the few columns that explain it best. Columns that are
+    Every column has at most one link: the columns of the table are put into one order, and each is
+    explained by a few columns before it, so that nothing is said twice. Columns that are
     related only through others have no link. Copies and exact formulas are named once.
 
     Parameters

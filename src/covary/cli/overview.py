@@ -49,7 +49,8 @@ def command(
 ) -> int:
     """Show how FILE is structured: which columns are explained by which, and which stand alone.
 
-    Each column has one line at most: the few columns that explain it best. Columns that are
+    Each column has one line at most: the columns are put into one order, and each is explained by
+    a few columns before it, so that nothing is said twice. Columns that are
     related only through others are not linked.
 
     \b

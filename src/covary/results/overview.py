@@ -334,7 +334,8 @@ class Overview:
                 unless = " unless shown" if len(clear) < len(tested) else ""
                 lines.append(
                     f"q is at most {short_number(max(clear))}{unless}: the expected share of "
-                    "false links (permutations, corrected for all relations that were compared)"
+                    "false links (permutations, corrected for all relations that were compared; "
+                    "smaller values than 1e-06 are not reported)"
                 )
         return [*lines, *(f"not examined: {text}" for text in self.not_examined)]
 

@@ -234,20 +234,16 @@ class Excesses(NamedTuple):
         mean = float(excesses.mean())
         weights = (k - np.arange(1, k + 1) + 0.35) / k
         weighted = float(np.mean(weights * excesses))
-        shape, scale = 0.0, mean
+        shape = 0.0
         if mean > 2.0 * weighted > 0.0:
             shape = max(2.0 - mean / (mean - 2.0 * weighted), 0.0)
         if shape >= 1.0:
-            # There are no moments. The median of this distribution is its scale.
-            shape, scale = 1.0, float(np.median(excesses))
-        elif shape > 0.0:
-            scale = 2.0 * mean * weighted / (mean - 2.0 * weighted)
-        return cls(start, k / n, shape, scale)
+            # There is no mean. The median of this distribution is its scale.
+            return cls(start, k / n, 1.0, float(np.median(excesses)))
+        return cls(start, k / n, shape, mean * (1.0 - shape))
 
     def probability(self, value: float) -> float:
         """Return the probability of a value at least this large, above the threshold."""
-        if self.scale <= 0.0:
-            return 0.0
         excess = max((value - self.start) / self.scale, 0.0)
         if self.shape > 0.0:
             return self.share * math.exp(-math.log1p(self.shape * excess) / self.shape)
@@ -270,18 +266,17 @@ class Tail:
         n = self.values.size
         first, *others = (min(max(int(share * n), 1), n) for share in TAILS)
         counts = [first, *(k for k in others if k >= LEAST_FITTED)]
-        self.fitted = [Excesses.of(self.values, k) for k in counts]
+        fitted = [Excesses.of(self.values, k) for k in counts]
+        self.fitted = [each for each in fitted if each.scale > 0.0]  # not all values are equal
 
     def probability(self, value: float) -> float:
         """Return the probability of a value at least this large."""
         n = self.values.size
         count = n - int(np.searchsorted(self.values, value - 1e-9 * abs(value)))
         empirical = (1 + count) / (1 + n)
-        if count >= ENOUGH:
+        if count >= ENOUGH or not self.fitted:
             return empirical
         beyond = max(each.probability(value) for each in self.fitted)
-        if beyond == 0.0:  # all fitted values are equal
-            return empirical
         return min(max(beyond, count / (1 + n)), (1 + ENOUGH) / (1 + n))
 
 

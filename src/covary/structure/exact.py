@@ -59,8 +59,13 @@ def find_copies(prepared: Prepared, columns: Sequence[int]) -> Copies:
     for members in repeated:
         first = min(members, key=lambda column: (*_precedence(prepared, column), rank[column]))
         original.update((column, first) for column in members if column != first)
-    links = [_copy(prepared, c, original[c]) for c in columns if c in original]
-    return Copies(links, original)
+    links = []
+    for members in repeated:
+        for at, column in enumerate(members):
+            if column in original:
+                before = (c for c in members[:at] if _equal_values(prepared, column, c))
+                links.append(_copy(prepared, column, next(before, original[column])))
+    return Copies(sorted(links, key=lambda link: columns.index(link.target)), original)
 
 
 def _precedence(prepared: Prepared, column: int) -> tuple[bool, float, float, float]:

@@ -71,6 +71,9 @@ def _without_superfluous(
     explanations: Explanations, target: int, by: Columns, explained: float
 ) -> Draft:
     """Return a link without columns that add next to nothing."""
+    if len(by) > 1:
+        # The best condition was found by coarse grids; this is what all of its columns explain.
+        explained = explanations.explained(target, by)
     while len(by) > 1:
         smaller = {
             column: explanations.explained(target, [c for c in by if c != column])

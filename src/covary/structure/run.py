@@ -260,7 +260,10 @@ class OverviewRun:
         lines = []
         if found.most == 1 and d > 2:
             number = d * math.comb(d - 1, 2)
-            lines.append(f"{number:,} explanations by two columns, unless one explains alone")
+            lines.append(
+                f"{number:,} relations in which two columns explain a third one only together: "
+                "too many for this table"
+            )
         if d > MAX_COLUMNS:
             lines.append(f"linear identities: possible for up to {MAX_COLUMNS:,} columns")
         if rare := too_rare(prepared, columns):
@@ -351,6 +354,8 @@ class OverviewRun:
         adds = dict(alone)
         if len(link.by) > 1:
             alone, adds = found.alone(link.target, link.by), found.added(link.target, link.by)
+        if link.is_exact:
+            adds = dict.fromkeys(link.by, 1.0)
         by = sorted(link.by, key=lambda column: (-alone[column], column))
         return Link(
             labels[link.target],
