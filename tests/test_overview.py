@@ -141,6 +141,52 @@ def test_a_column_that_adds_nothing_to_a_common_effect_is_not_named(seed):
     assert all(added > 0 for each in overview.links for added in each.adds)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_column_that_only_divides_the_cells_of_discrete_columns_is_not_named(seed):
+    """Smaller cells explain a larger fraction of an uncertain level, whatever divides them."""
+    rng = np.random.default_rng(seed)
+    bits = rng.random((2, 1000)) < 0.45
+    columns = {"bit0": bits[0], "bit1": bits[1]}
+    columns["xor"] = bits[0] ^ bits[1] ^ (rng.random(1000) < 0.06)
+    columns |= {f"noise{k}": rng.normal(size=1000) for k in range(10)}
+    found = covary.overview(pd.DataFrame(columns))
+    assert sets_of(found) == {frozenset(("bit0", "bit1", "xor"))}
+
+
+def test_a_third_cause_of_two_discrete_ones_is_named():
+    rng = np.random.default_rng(3)
+    bits = rng.random((2, 1000)) < 0.5
+    other = rng.normal(size=1000)
+    wrong = rng.random(1000) < np.where(other > 0, 0.25, 0.02)
+    table = pd.DataFrame({"bit0": bits[0], "bit1": bits[1], "other": other})
+    table["xor"] = bits[0] ^ bits[1] ^ wrong
+    (link,) = covary.overview(table).links
+    assert set(link.columns) == {"bit0", "bit1", "other", "xor"}
+
+
+def test_nothing_depends_on_the_order_if_columns_are_discrete():
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame(rng.integers(0, 2, (600, 6)), columns=list("abcdef"))
+    table["xor"] = table.a ^ table.b ^ (rng.random(600) < 0.1)
+    table["less"] = np.where(rng.random(600) < 0.2, np.nan, table.c ^ (rng.random(600) < 0.1))
+    one = facts(covary.overview(table))
+    for seed in range(3):
+        other = table[np.random.default_rng(seed).permutation(table.columns)]
+        assert facts(covary.overview(other)) == one
+        shuffled = facts(covary.overview(table.sample(frac=1, random_state=seed)))
+        assert [each[:4] for each in shuffled] == [each[:4] for each in one]
+
+
+@pytest.mark.parametrize("seed", range(900, 903))
+def test_causes_of_an_uncertain_sum_are_in_one_link(seed):
+    rng = np.random.default_rng(seed)
+    columns = dict(zip("ab", rng.normal(size=(2, 1000)), strict=True))
+    columns["sum"] = columns["a"] + columns["b"] + 1.3 * rng.normal(size=1000)
+    columns |= {f"noise{k}": rng.normal(size=1000) for k in range(10)}
+    (link,) = covary.overview(pd.DataFrame(columns)).links
+    assert (link.target, set(link.by)) == ("sum", {"a", "b"})
+
+
 def test_a_long_chain_has_no_shortcuts():
     rng = np.random.default_rng(1)
     columns = [rng.normal(size=1000)]
@@ -162,6 +208,9 @@ class ChainExplained:
     def explained(self, target, by):
         neighbours = [column for column in by if abs(column - target) == 1]
         return {0: 0.3 if by else 0.0, 1: 0.5, 2: 0.7}[len(neighbours)]
+
+    def explained_with_shuffled(self, target, by, column):
+        return self.explained(target, [each for each in by if each != column])
 
     def by_content(self, columns):
         return sorted(columns)

@@ -5,17 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from covary.array_types import Columns
 from covary.engines import RunTasks
+from covary.measures.shared.content_order import rows_by_content
 from covary.measures.uds_chance.places import by_content
 from covary.measures.uds_chance.scored_set import ScoredSet
+from covary.measures.uds_chance.selection import Probe, examine
 from covary.measures.uds_chance.set_scorer import SetScorer
 from covary.prepare import Prepared
+from covary.seeds import Purpose, random_stream
 
 # All conditions of two columns are examined if the rows that this takes are at most this many:
 # half a minute of one core. More columns would need too much memory.
 MAX_ROWS_OF_PAIRS = 6e9
 MAX_COLUMNS_WITH_PAIRS = 200
+# The most that a shuffled column seems to add by chance: this many standard deviations more than
+# the mean, over this many shuffles.
+N_SHUFFLES = 16
+DEVIATIONS = 2.0
 
 
 class _TableScorer(SetScorer):
@@ -79,6 +88,26 @@ class Explanations:
     def alone(self, target: int, by: Sequence[int]) -> dict[int, float]:
         """Return what each column explains alone."""
         return {column: self.explained(target, (column,)) for column in by}
+
+    def explained_with_shuffled(self, target: int, by: Columns, column: int) -> float:
+        """Return the most that columns explain by chance if one of them is shuffled.
+
+        A column that is unrelated to the target may seem to add something: it divides the cells of
+        discrete columns into smaller ones, in which a larger fraction of an uncertain target is
+        explained.
+        """
+        scorer, deviations = self._scored.scorer, self._scored.level.deviations
+        rows = rows_by_content(self.prepared, (target, *by))
+        absent = self.prepared.absent([column])
+        moving = rows if absent is None else rows[~absent[rows]]
+        probe, estimates = Probe(target, tuple(sorted(by))), []
+        for number in range(N_SHUFFLES):
+            shuffled = np.arange(self.prepared.n_rows, dtype=np.uint32)
+            rng = random_stream(0, Purpose.REFERENCE, 3, number)
+            shuffled[moving] = rng.permutation(moving)
+            (found,) = examine(self.prepared.moved({column: shuffled}), [probe])
+            estimates.append(scorer.selector.strength(probe.columns, found, deviations).estimate)
+        return float(np.mean(estimates) + DEVIATIONS * np.std(estimates, ddof=1))
 
     def by_content(self, columns: Sequence[int]) -> Columns:
         """Return columns in an order that depends only on their contents."""

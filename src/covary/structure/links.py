@@ -80,13 +80,21 @@ def _without_superfluous(
             for column in explanations.by_content(by)
         }
         needless = max(smaller, key=lambda column: smaller[column])
-        loss = explained - smaller[needless]
-        left = 1.0 - smaller[needless]
-        if loss >= LEAST_GAIN and loss >= LEAST_ADDED * left:
-            break
+        if _adds_enough(explained, smaller[needless]):
+            # It must add more than the same column does when shuffled.
+            shuffled = {c: explanations.explained_with_shuffled(target, by, c) for c in smaller}
+            needless = max(smaller, key=lambda column: max(smaller[column], shuffled[column]))
+            if _adds_enough(explained, max(smaller[needless], shuffled[needless])):
+                break
         by = tuple(column for column in by if column != needless)
         explained = smaller[needless]
     return Draft(target, _strongest_first(explanations, target, by), explained)
+
+
+def _adds_enough(explained: float, without: float) -> bool:
+    """Return whether a column adds enough to be named."""
+    loss = explained - without
+    return loss >= LEAST_GAIN and loss >= LEAST_ADDED * (1.0 - without)
 
 
 def _strongest_first(explanations: Explanations, target: int, by: Columns) -> Columns:
@@ -110,7 +118,49 @@ def _joined(explanations: Explanations, links: list[Draft], targets: set[int]) -
         if better is not None:
             found = [each for each in found if not each.columns <= link.columns]
             found.append(better)
+    return _with_common_effects(explanations, found, targets)
+
+
+def _with_common_effects(
+    explanations: Explanations, links: list[Draft], targets: set[int]
+) -> list[Draft]:
+    """Return the links, with those that share a column joined if it is their common effect.
+
+    If y is the sum of independent columns a and b with much noise, the order of the table may
+    explain y by a, and b by y. But a and b together explain more of y than the sum of what each of
+    them explains alone. Effects of a common cause explain less of it together.
+    """
+    found = list(links)
+    for effect in explanations.by_content(sorted(targets)):
+        pair = _pair_with_effect(explanations, effect, found)
+        while pair is not None:
+            *parts, joint = pair
+            found = [*(each for each in found if each not in parts), joint]
+            pair = _pair_with_effect(explanations, effect, found)
     return found
+
+
+def _pair_with_effect(
+    explanations: Explanations, effect: int, links: Sequence[Draft]
+) -> tuple[Draft, Draft, Draft] | None:
+    """Return two links to the causes of an effect, and one link that says the same better."""
+    own = [link for link in links if link.target == effect]
+    back = [link for link in links if link.by == (effect,)]
+    for one, other in combinations((*own, *back), 2):
+        if own and one not in own:
+            break  # the effect has its own link, which would remain
+        parts = [tuple(sorted(link.columns - {effect})) for link in (one, other)]
+        causes = tuple(sorted({*parts[0], *parts[1]}))
+        if not _are_independent(explanations, causes):
+            continue
+        explained = explanations.explained(effect, causes)
+        if explained <= sum(explanations.explained(effect, part) for part in parts):
+            continue
+        joint = _without_superfluous(explanations, effect, causes, explained)
+        others = [each for each in links if each not in (one, other)]
+        if len(joint.by) == len(causes) and not _has_circle([*others, joint]):
+            return one, other, joint
+    return None
 
 
 def _as_effect(

@@ -78,6 +78,18 @@ def table_order_by_content(prepared: Prepared) -> Integers:
     return order
 
 
+def rows_by_content(prepared: Prepared, columns: Sequence[int]) -> Integers:
+    """Return all rows in an order that depends only on the contents of columns, not on their names.
+
+    Rows that are equal in all of these columns are neighbours, in any order.
+    """
+    hashes = _numbers_of_cells(prepared, columns)
+    contents = _contents(prepared, columns, hashes)
+    keys = mixed(_refined_twice(contents, hashes))
+    order: Integers = np.argsort(_hashes_of_rows(contents, keys), kind="stable")
+    return order
+
+
 def mixed(numbers: Hashes) -> Hashes:
     """Return integers whose bits depend on all bits of others (splitmix64)."""
     numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
@@ -105,14 +117,19 @@ def _contents(prepared: Prepared, columns: Sequence[int], hashes: Hashes) -> Row
     for at, (rows, starts) in unordered.items():
         counts = np.diff(starts, append=rows.size)
         contents[at, rows] = np.repeat(counts, counts)
-    of_rows = np.zeros(prepared.n_rows, np.uint64)
-    for content, key in zip(contents, mixed(hashes), strict=True):
-        of_rows += mixed(content ^ key)
-    of_rows = mixed(of_rows)
+    of_rows = _hashes_of_rows(contents, mixed(hashes))
     for at, (rows, starts) in unordered.items():
         of_values = mixed(np.add.reduceat(of_rows[rows], starts)).astype(np.uint32)
         contents[at, rows] = np.repeat(of_values, np.diff(starts, append=rows.size))
     return contents
+
+
+def _hashes_of_rows(contents: Rows, keys: Hashes) -> Hashes:
+    """Return a hash of each row from what its cells contain and a key of each column."""
+    of_rows = np.zeros(contents.shape[1], np.uint64)
+    for content, key in zip(contents, keys, strict=True):
+        of_rows += mixed(content ^ key)
+    return mixed(of_rows)
 
 
 def _unordered_values(prepared: Prepared, column: int) -> tuple[Rows, Integers] | None:
