@@ -79,7 +79,7 @@ def table_order_by_content(prepared: Prepared) -> Integers:
 
 
 def rows_by_content(prepared: Prepared, columns: Sequence[int]) -> Integers:
-    """Return all rows in an order that depends only on the contents of columns, not on their names.
+    """Return all rows in an order that depends only on the contents of columns.
 
     Rows that are equal in all of these columns are neighbours, in any order.
     """
