@@ -7,6 +7,7 @@ cell.
 from __future__ import annotations
 
 import math
+import statistics
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
@@ -190,30 +191,48 @@ def run_until_stopped(reached, most, limits):
 
 
 def tail_probability(sample, value):
-    """Return the probability of a value, by the sample or by a generalised Pareto tail.
+    """Return the probability of a value: the share of values as large if these are ten or more.
 
-    The tail is fitted to the largest 5 % by probability-weighted moments (Hosking and Wallis).
-    Its shape is between 0 and 1.
+    Beyond, it is the largest probability of the Pareto tails fitted to the largest 5 % and 1 %,
+    but at most that of ten values. The tail of 1 % counts if it has 40 values or more.
     """
-    ordered = sorted(sample)
-    n = len(ordered)
-    k = min(max(int(0.05 * n), 1), n)
-    start = ordered[n - k]
-    empirical = (1 + sum(each >= value - 1e-9 * abs(value) for each in ordered)) / (1 + n)
-    excesses = [each - start for each in ordered[n - k :]]
+    n = len(sample)
+    number = sum(each >= value - 1e-9 * abs(value) for each in sample)
+    numbers = [min(max(int(0.05 * n), 1), n)]
+    if int(0.01 * n) >= 40:
+        numbers.append(int(0.01 * n))
+    tails = [pareto_tail(sample, k, value) for k in numbers]
+    fitted = [tail for tail in tails if tail is not None]
+    if number >= 10 or not fitted:
+        return (1 + number) / (1 + n)
+    return min(max(*fitted, number / (1 + n)), 11 / (1 + n))
+
+
+def pareto_tail(sample, k, value):
+    """Return the probability of a value by a Pareto tail of the k largest values.
+
+    The tail is fitted by probability-weighted moments (Hosking and Wallis). Its shape is between 0
+    and 1; without a mean, its scale is the median excess. None if the k values are equal.
+    """
+    n = len(sample)
+    largest = sorted(sample)[n - k :]
+    excesses = [each - largest[0] for each in largest]
     mean = sum(excesses) / k
     weighted = sum((k - i + 0.35) / k * each for i, each in enumerate(excesses, start=1)) / k
-    if value <= start or mean <= 0:
-        return empirical
-    shape, scale = 0.0, mean
+    if mean <= 0:
+        return None
+    shape = 0.0
     if mean > 2 * weighted > 0:
-        estimate = 2 - mean / (mean - 2 * weighted)
-        if estimate > 0:
-            shape = min(estimate, 1.0)
-            scale = 2 * mean * weighted / (mean - 2 * weighted)
-    excess = (value - start) / scale
-    beyond = math.exp(-excess) if shape == 0 else (1 + shape * excess) ** (-1 / shape)
-    return min(k / n * beyond, empirical)
+        shape = max(2 - mean / (mean - 2 * weighted), 0.0)
+    scale = mean * (1 - shape)
+    if shape >= 1:
+        shape, scale = 1.0, statistics.median(excesses)
+    if scale <= 0:
+        return None
+    excess = max((value - largest[0]) / scale, 0.0)
+    if shape == 0:
+        return k / n * math.exp(-excess)
+    return k / n * (1 + shape * excess) ** (-1 / shape)
 
 
 def with_subsets(own, level):

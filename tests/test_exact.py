@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from covary.prepare import prepare
-from covary.results.overview import COPY, EXPLAINS, FUNCTION, IDENTITY
+from covary.results.overview import COPY, FUNCTION, IDENTITY
 from covary.structure.exact import as_functions, find_copies, is_function
-from covary.structure.identities import find_identities
+from covary.structure.identities import as_formula, find_identities
 from covary.structure.links import Draft
 from covary.structure.one_hot import block_links, find_blocks, without_links_in_blocks
 
@@ -143,6 +143,45 @@ def test_the_first_of_equal_columns_is_the_original():
 def test_identities_hold_in_large_tables_of_which_rows_are_drawn():
     a, b = normal(40, 2, 20_000)
     assert identities({"a": a, "b": b, "c": a - b, "d": normal(41, 20_000)}) == {"a = b + c"}
+
+
+def test_rare_values_that_a_sample_lacks_are_left_out():
+    a, b = normal(42, 2, 30_000)
+    columns = {"rare": (np.arange(30_000) < 12) * 1.0, "a": a, "b": b, "c": a - b}
+    assert identities(columns) == {"a = b + c"}
+
+
+def test_an_identity_holds_in_all_rows_not_only_in_those_that_are_drawn():
+    a, b = normal(43, 2, 100_000)
+    c = a - b
+    c[7] = 1e4
+    assert identities({"a": a, "b": b, "c": c}) == set()
+
+
+@pytest.mark.parametrize("n_rows", [500, 8_000])
+def test_identities_do_not_depend_on_the_order_of_rows(n_rows):
+    rng = np.random.default_rng(44)
+    columns = {name: rng.normal(size=n_rows) for name in "ab"}
+    columns["c"] = columns["a"] + 0.3 * columns["b"] + 0.001 * rng.normal(size=n_rows)
+    order = rng.permutation(n_rows)
+    expected = identities(columns)
+    assert len(expected) == 1
+    assert identities({name: values[order] for name, values in columns.items()}) == expected
+
+
+def test_a_linear_function_of_one_column_has_a_formula():
+    x = normal(45, 500).round(3)
+    for y, formula in (
+        (x / 2.54, "x / 2.54"),
+        (1.8 * x + 32, "1.8 x + 32"),
+        ((x - 5) / 9, "(x - 5) / 9"),
+        (7 - x, "-x + 7"),
+    ):
+        prepared = prepare(pd.DataFrame({"x": x, "y": y}))
+        assert as_formula(prepared, Draft(1, (0,), 1.0, FUNCTION)).formula == formula
+    for y in (x**3, np.where(x > 2.0, x + 0.01, x)):
+        link = Draft(1, (0,), 1.0, FUNCTION)
+        assert as_formula(prepare(pd.DataFrame({"x": x, "y": y})), link) is link
 
 
 def test_an_intercept_and_slopes_have_all_digits_that_matter():
@@ -347,5 +386,5 @@ def test_links_within_a_block_are_removed():
     blocks = [(0, 1, 2), (4, 5, 6)]
     other = Draft(3, (0, 4), 0.4)
     links = [Draft(0, (1,), 0.5), Draft(1, (2, 3), 0.6), other, Draft(4, (0,), 0.2)]
-    expected = [Draft(1, (3,), 0.6, EXPLAINS), other, Draft(4, (0,), 0.2)]
-    assert without_links_in_blocks(links, blocks) == expected
+    expected = [Draft(1, (3,), 0.25), other, Draft(4, (0,), 0.2)]
+    assert without_links_in_blocks(Explained(None), links, blocks) == expected

@@ -15,7 +15,6 @@ from covary.engines import run_here
 from covary.measures import find_measure
 from covary.prepare import prepare
 from covary.significance.null_evidence import (
-    SMALLEST,
     FamilyPvalues,
     NullEvidence,
     Tail,
@@ -25,6 +24,7 @@ from covary.significance.null_evidence import (
     sampled_rows,
     too_rare,
 )
+from covary.tail_probability import SMALLEST_PVALUE
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -100,7 +100,7 @@ def naive_rates(expected, counted):
             if limit >= own:
                 found = sum(c for e, c in zip(expected, counted, strict=True) if e <= limit)
                 candidates.append(limit / max(found, 1))
-        rates.append(min(max(min(candidates), SMALLEST), 1.0))
+        rates.append(min(max(min(candidates), SMALLEST_PVALUE), 1.0))
     return rates
 
 

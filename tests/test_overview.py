@@ -19,7 +19,10 @@ from click.testing import CliRunner
 import covary
 from covary.cli.main import command
 from covary.errors import CovaryError
+from covary.prepare import prepare
+from covary.results import Link
 from covary.structure.links import find_links
+from covary.structure.missing import find_missing_together
 from covary.structure.resume import restore_overview
 from planted_tables import awkward, planted
 
@@ -286,7 +289,7 @@ def test_a_copy_repeats_its_original_even_if_both_are_functions_of_another_colum
     overview = covary.overview(pd.DataFrame({name: columns[name] for name in names}))
     first, second = (name for name in names if name != "scaled")
     assert {link.sentence() for link in overview.links} == {
-        f"{first} is a function of scaled",
+        f"{first} = 0.4 scaled - 12.8",
         f"{second} repeats {first}",
     }
     assert all(link.family_pvalue == 1e-6 for link in overview.links)
@@ -379,13 +382,40 @@ def test_columns_that_are_missing_together_are_a_section_of_their_own():
     assert "missing together" in str(overview)
 
 
+@pytest.mark.parametrize("order", ["abc", "bac", "cab"])
+def test_columns_are_missing_together_in_nine_of_ten_rows_whatever_their_order(order):
+    # a and b share 92 of 100 rows with the middle one, but only 84 with each other.
+    gone = {"a": range(92), "b": range(100), "c": range(8, 100)}
+    rng = np.random.default_rng(11)
+    columns = {name: rng.normal(size=300) for name in "abc"}
+    for name, rows in gone.items():
+        columns[name][list(rows)] = np.nan
+    prepared = prepare(pd.DataFrame({name: columns[name] for name in order}))
+    (together,) = find_missing_together(prepared, range(3))
+    assert together.share >= 0.9
+    names = {prepared.names[c] for c in together.columns}
+    assert names in ({"a", "b"}, {"b", "c"})
+    again = prepare(pd.DataFrame({name: columns[name] for name in "cba"}))
+    (other,) = find_missing_together(again, range(3))
+    assert {again.names[c] for c in other.columns} == names
+
+
+def test_the_parts_of_a_date_and_the_date_are_one_group_of_columns():
+    days = pd.date_range("2020-01-01", periods=1500, freq="31h")
+    rng = np.random.default_rng(12)
+    noise = 0.6 * rng.normal(size=1500)
+    warm = np.sin(2 * np.pi * days.hour / 24) + 0.1 * np.linspace(-1.7, 1.7, 1500) + noise
+    found = covary.overview(pd.DataFrame({"when": days, "warm": warm}))
+    assert sets_of(found) == {frozenset(["warm", "when (hour)"])}
+
+
 # ---------------------------------------------------------------- results
 
 
 def test_the_result_as_text_frame_json_and_html(table, found):
     text = str(found)
     assert "original" in text
-    assert "alone: " in text
+    assert "without links: " in text
     frame = found.to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert len(frame) == len(found.links)
@@ -395,6 +425,20 @@ def test_the_result_as_text_frame_json_and_html(table, found):
     assert "<table>" in found._repr_html_()
     assert repr(found).startswith(f"<Overview: {len(found.links)} links in ")
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_weak_and_nearly_perfect_links_do_not_look_like_0_or_1():
+    link = Link("a", ("b", "c"), 0.999, (0.001, 0.0), (0.0, 0.0), qvalue=0.02, missing=0.005)
+    assert str(link) == (
+        ">0.99  a is explained by b and c "
+        "(alone <0.01, 0.00, whether cells are missing: 0.01, q = 0.0200)"
+    )
+
+
+def test_labels_that_are_not_text_become_json(table):
+    frame = table[0].iloc[:, :3].set_axis([np.nan, None, ("a", 1)], axis=1)
+    document = json.loads(covary.overview(frame).to_json())
+    assert document["columns"] == ["nan", None, ["a", 1]]
 
 
 def test_hostile_names_are_escaped():
@@ -476,10 +520,17 @@ def test_an_interrupted_overview_is_resumed(file, tmp_path):
 
         with pytest.raises(_StopError):
             covary.overview(file, run=run, resume=True, on_progress=interrupt)
+    interrupted = restore_overview(run)
+    result = interrupted.result(interrupted.record())
+    assert not result.complete
+    assert str(result).startswith("links are not known yet (")
+    assert not result.alone
+    assert "Links are not known yet." in result.nothing_linked()
     computed = []
     resumed = covary.overview(
         file, run=run, resume=True, on_progress=lambda stage, *_: computed.append(stage)
     )
+    assert computed[0] == "null distribution"
     assert resumed.to_json() == expected
     restored = restore_overview(run)
     assert restored.complete
@@ -543,7 +594,8 @@ def test_the_command_prints_groups_links_and_columns_alone(file):
     assert result.exception is None, result.exception
     assert "sum ← " in result.output
     assert "goes together with" in result.output
-    assert "q is at most" in result.output
+    assert "q ≤ 1e-06: " in result.output
+    assert "covary explain FILE --target COLUMN" in result.output
 
 
 def test_a_file_alone_runs_the_overview(file):
@@ -558,4 +610,4 @@ def test_the_command_prints_json(file):
 def test_a_misspelt_command_is_not_taken_for_a_file():
     result = CliRunner().invoke(command, ["serch", "x.csv"])
     assert result.exit_code == 2
-    assert "No such command" in result.output
+    assert "There is no command and no file 'serch'; did you mean 'search'?" in result.output

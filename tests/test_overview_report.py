@@ -147,7 +147,7 @@ def test_a_table_without_links_has_a_page(tmp_path):
     frame = example_frame()[["size", "free"]]
     overview = with_table(overview_of(tuple(frame.columns), [], 120), frame)
     text = written_page(overview, tmp_path / "out.html")
-    assert "No column explains another." in text
+    assert "No columns are linked." in text
     assert "Columns without links 2 size free" in words_of(text)
     assert "table-map" not in without_scripts(text).partition("<body>")[2]
 
@@ -155,7 +155,7 @@ def test_a_table_without_links_has_a_page(tmp_path):
 def test_an_interrupted_overview_says_so(tmp_path):
     overview = dataclasses.replace(example_overview(), complete=False)
     text = written_page(overview, tmp_path / "out.html")
-    assert "The overview was interrupted: some links may be missing." in text
+    assert "or is still running: its links are not known yet." in text
 
 
 def test_a_copied_overview_has_no_figures():

@@ -36,6 +36,16 @@ def test_copies_of_rows_are_counted(seed):
     assert count_repeated_rows(prepare(values)) == 0
 
 
+@pytest.mark.parametrize("times", [2, 3])
+def test_a_table_that_is_repeated_as_a_whole(times):
+    rng = np.random.default_rng(3)
+    rows = np.column_stack([rng.normal(size=(200, 2)).round(2), rng.integers(0, 3, 200)])
+    table = rng.permutation(np.concatenate([rows] * times))
+    assert count_repeated_rows(prepare(table)) == (times - 1) * 200
+    levels = np.stack(np.meshgrid(*[np.arange(6.0)] * 3), axis=-1).reshape(-1, 3)
+    assert count_repeated_rows(prepare(np.concatenate([levels] * times))) == 0
+
+
 @pytest.mark.parametrize("n_values", [2, 5, 30])
 def test_equal_rows_of_coarse_columns_are_chance(n_values):
     rng = np.random.default_rng(1)

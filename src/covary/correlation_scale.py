@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from covary.array_types import Floats
+from covary.formatting import fraction_text
 
 # The measure whose scores are explained fractions of this kind.
 CORRELATION_SCALE_OF = "uds-chance"
@@ -39,7 +40,7 @@ def reading(explained: float) -> str:
     'like a correlation of 0.74'
 
     """
-    return f"like a correlation of {like_correlation(explained):.2f}"
+    return f"like a correlation of {fraction_text(like_correlation(explained))}"
 
 
 @lru_cache(maxsize=1)

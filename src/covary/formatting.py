@@ -71,6 +71,36 @@ def short_number(number: float) -> str:
     return f"{number:.4f}" if abs(number) >= 0.001 or number == 0.0 else f"{number:.1e}"
 
 
+def fraction_text(fraction: float) -> str:
+    """Return a fraction with two decimals; no other one looks like 0 or 1.
+
+    Examples
+    --------
+    >>> [fraction_text(each) for each in (0.0, 0.001, 0.256, 0.999, 1.0)]
+    ['0.00', '<0.01', '0.26', '>0.99', '1.00']
+
+    """
+    return _bounded(fraction, f"{fraction:.2f}", "0.01", "0.99")
+
+
+def percent_text(fraction: float) -> str:
+    """Return a fraction in percent; no other one looks like 0% or 100%.
+
+    Examples
+    --------
+    >>> [percent_text(each) for each in (0.0, 0.001, 0.256, 0.999, 1.0)]
+    ['0%', '<1%', '26%', '>99%', '100%']
+
+    """
+    return _bounded(fraction, f"{fraction:.0%}", "1%", "99%")
+
+
+def _bounded(fraction: float, text: str, least: str, most: str) -> str:
+    if 0.0 < fraction < 0.005:
+        return f"<{least}"
+    return f">{most}" if 0.995 <= fraction < 1.0 else text
+
+
 def listing(names: Sequence[object]) -> str:
     """Return names as a list in a sentence: a, b and c; only the first ones of many.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import difflib
 import importlib
 import io
 import os
@@ -38,7 +39,11 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and _looks_like_file(args[0]):
+        if args and args[0] not in COMMANDS:
+            if not _looks_like_file(args[0]):
+                close = difflib.get_close_matches(args[0], COMMANDS, 1)
+                hint = f"; did you mean '{close[0]}'?" if close else ""
+                ctx.fail(f"There is no command and no file '{printable(args[0])}'{hint}")
             args = ["overview", *args]
         return super().resolve_command(ctx, args)
 

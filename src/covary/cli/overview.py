@@ -9,7 +9,7 @@ import click
 
 from covary.cli import options, output
 from covary.cli.output import INTERRUPTED
-from covary.formatting import counted, listing, printable
+from covary.formatting import counted, fraction_text, listing, printable
 
 if TYPE_CHECKING:
     from covary.results import Link, Overview
@@ -78,8 +78,9 @@ def command(
             except KeyboardInterrupt:
                 interrupted = True
     if interrupted:
-        how = f"; add --resume to continue {printable(run_path)}" if run_path else ""
-        click.echo(f"covary: interrupted before links were tested{how}", err=True)
+        kept = f"add --resume to continue {printable(run_path)}"
+        how = kept if run_path else "nothing is kept without --run FILE.covary"
+        click.echo(f"covary: interrupted before links were known; {how}", err=True)
         return INTERRUPTED
     result = overview_result(found)
     if as_json:
@@ -98,7 +99,7 @@ def print_overview(overview: Overview) -> None:
     out = output.console()
     out.print(output.cell(overview.summary()))
     if not overview.groups:
-        out.print("No columns are linked.")
+        out.print(output.cell(overview.nothing_linked()))
     for group in overview.groups:
         out.print()
         heading = f"{printable(group.name)} ({counted(len(group.columns), 'column')})"
@@ -123,7 +124,7 @@ def _cells(link: Link) -> tuple[Any, ...]:
         text.append(f"  {note}", style="dim")
     if link.kind not in _ARROWS:
         return "", Text("exact", style="dim"), text
-    return f"{link.explained:.2f}", output.bar(link.explained), text
+    return fraction_text(link.explained), output.bar(link.explained), text
 
 
 def _legend(overview: Overview) -> list[str]:
@@ -131,4 +132,7 @@ def _legend(overview: Overview) -> list[str]:
     meanings = {"explains": "is explained by", "go together": "goes together with"}
     kinds = {link.kind for link in overview.links}
     shown = [f"{_ARROWS[kind]} {text}" for kind, text in meanings.items() if kind in kinds]
-    return ["; ".join(shown)] if shown else []
+    if not shown:
+        return []
+    hint = "other columns may explain it as well or better: covary explain FILE --target COLUMN"
+    return [f"{'; '.join(shown)}; {hint}"]

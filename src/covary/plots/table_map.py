@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from covary.formatting import counted, printable
+from covary.formatting import counted, percent_text, printable
 from covary.plots.figures.map_geometry import Box, text_width
 from covary.plots.figures.map_group import Route
 from covary.plots.figures.map_layers import MapLink
@@ -122,7 +122,7 @@ def strongest_links(links: Sequence[Link], max_columns: int) -> list[tuple[int, 
 
 def number_text(link: Link) -> str:
     """Return the explained fraction of a link, or the kind of an exact one."""
-    return _EXACT_TEXTS.get(link.kind, f"{link.explained:.0%}")
+    return _EXACT_TEXTS.get(link.kind, percent_text(link.explained))
 
 
 def link_sentence(link: Link, *, with_share: bool = True) -> str:
@@ -138,7 +138,7 @@ def link_sentence(link: Link, *, with_share: bool = True) -> str:
         return f"{target} is a function of {by}"
     if link.kind == IDENTITY:
         return f"{target} = {shortened(isolated(printable(link.formula)), 200)}"
-    share = f"{link.explained:.0%}" if with_share else ""
+    share = percent_text(link.explained) if with_share else ""
     if link.kind == GO_TOGETHER:
         return f"{by} and {target} go together" + (f": {share}" if share else "")
     return f"{by} {verb} " + (f"{share} of " if share else "") + target

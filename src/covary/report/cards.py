@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from covary.correlation_scale import like_correlation
-from covary.formatting import short_number
+from covary.formatting import fraction_text, short_number
 from covary.plots.figures.style import joined_labels, shown_label
 from covary.plots.set_figures import MarkableAxis, SetFigures
 from covary.plots.table_map import link_sentence
@@ -88,7 +88,7 @@ def card_of_link(at: int, link: Link, set_figures: SetFigures, with_rows: bool) 
     set_figures : the figures of its columns, with its target
     with_rows : whether the page may contain values of the table
     """
-    numbers = [("like a correlation of", f"{like_correlation(link.explained):.2f}")]
+    numbers = [("like a correlation of", fraction_text(like_correlation(link.explained)))]
     pvalues = (link.pvalue, link.qvalue, link.family_pvalue)
     numbers += [
         (name, short_number(value))

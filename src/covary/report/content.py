@@ -18,8 +18,6 @@ from covary.report.settings import Setting, list_overview_settings, list_setting
 from covary.results import ADDS_NOTHING, Overview, SearchResult, Subspace
 from covary.searching.progress import of_stage
 
-INTERRUPTED = "The overview was interrupted: some links may be missing."
-
 
 class ListedSet(NamedTuple):
     """One line of the list of sets."""
@@ -127,7 +125,7 @@ def gather_content(
         of_overview = gather_overview(
             overview, [anchors.get(frozenset(link.columns), "") for link in overview.links]
         )
-        warnings.append("" if overview.complete else INTERRUPTED)
+        warnings.append(overview.unfinished())
     return ReportContent(
         title=printable(title),
         settings=list_settings(result, source.record, with_rows=with_rows),
@@ -184,7 +182,7 @@ def gather_overview_content(
     return ReportContent(
         title=printable(title),
         settings=list_overview_settings(overview, source.record, with_rows=with_rows),
-        warning="" if overview.complete else INTERRUPTED,
+        warning=overview.unfinished(),
         overview=gather_overview(overview, anchors),
         search=None,
         cards=tuple(cards),

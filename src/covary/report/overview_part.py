@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from covary.correlation_scale import reading
-from covary.formatting import counted, printable, short_number
+from covary.formatting import counted, percent_text, printable
 from covary.plots.figures.map_shapes import TableMap
 from covary.plots.figures.style import isolated, joined_labels, shown_label
 from covary.plots.levels import shortened
@@ -14,7 +14,7 @@ from covary.plots.table_map import EXACT, all_columns, link_sentence, table_map
 from covary.report.cards import contributions_of
 from covary.report.findings import Contribution
 from covary.results import Link, MissingTogether, Overview
-from covary.results.overview import LEAST_MISSING
+from covary.results.overview import LEAST_MISSING, pvalue_text
 
 MAX_CHARACTERS = 300
 
@@ -27,6 +27,7 @@ class ListedLink(NamedTuple):
     number : the position of the link in the overview
     sentence : the link in words
     fraction : the explained fraction
+    percent : the same as text
     is_exact : whether it is a copy, a function or an identity; then it has no bar
     notes : how to read the fraction, its q-value, and missing cells
     contributions : those of several explaining columns
@@ -36,6 +37,7 @@ class ListedLink(NamedTuple):
     number: int
     sentence: str
     fraction: float
+    percent: str
     is_exact: bool
     notes: tuple[str, ...]
     contributions: tuple[Contribution, ...]
@@ -64,6 +66,7 @@ class OverviewPart(NamedTuple):
     ----------
     summary : one line that describes the table
     map : the map; None if there are no links
+    nothing_linked : a sentence that says so then
     groups : connected columns with their links
     alone, constant : columns without links, and columns that never vary
     missing : sentences about columns that are missing together
@@ -76,6 +79,7 @@ class OverviewPart(NamedTuple):
 
     summary: str
     map: TableMap | None
+    nothing_linked: str
     groups: tuple[ListedGroup, ...]
     alone: tuple[NamedColumn, ...]
     constant: tuple[NamedColumn, ...]
@@ -100,6 +104,7 @@ def gather_overview(overview: Overview, anchors: Sequence[str]) -> OverviewPart:
     return OverviewPart(
         summary=overview.summary(),
         map=table_map(overview) if overview.links else None,
+        nothing_linked=overview.nothing_linked(),
         groups=tuple(_listed_groups(overview, anchors)),
         alone=tuple(_named(overview.alone, position)),
         constant=tuple(_named(overview.constant, position)),
@@ -131,14 +136,17 @@ def _listed_link(number: int, link: Link, anchor: str) -> ListedLink:
     if not is_exact:
         notes.append(reading(link.explained))
     if link.qvalue is not None:
-        notes.append(f"q = {short_number(link.qvalue)}")
+        notes.append(pvalue_text("q", link.qvalue))
     if link.missing >= LEAST_MISSING:
         they = "it is" if len(link.by) == 1 else "they are"
-        notes.append(f"{link.missing:.0%} of {shown_label(link.target)} by whether {they} missing")
+        notes.append(
+            f"{percent_text(link.missing)} of {shown_label(link.target)} by whether {they} missing"
+        )
     return ListedLink(
         number,
         link_sentence(link, with_share=False),
         min(max(link.explained, 0.0), 1.0),
+        percent_text(link.explained),
         is_exact,
         tuple(notes),
         contributions_of(link),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import tempfile
 from importlib import resources
 from typing import Any
 
@@ -31,6 +32,11 @@ def check_page(path: str | os.PathLike[str], *sources: str | os.PathLike[str] | 
         raise errors.unwritable(path, "it is a folder")
     if not os.path.isdir(os.path.dirname(real_path)):
         raise errors.unwritable(path, "there is no such folder")
+    if os.path.isfile(real_path) or not os.path.exists(real_path):
+        try:
+            tempfile.TemporaryFile(dir=os.path.dirname(real_path)).close()
+        except OSError as error:
+            raise errors.unwritable(path, error.strerror or str(error)) from None
     for source in sources:
         if source is not None and os.path.realpath(source) == real_path:
             raise errors.would_overwrite(path)

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from covary import errors
 from covary.correlation_scale import reading
-from covary.formatting import counted, listing, printable, short_number, to_json_text
+from covary.formatting import (
+    counted,
+    fraction_text,
+    listing,
+    printable,
+    short_number,
+    to_json_text,
+)
 from covary.table import as_frame
+from covary.tail_probability import SMALLEST_PVALUE
 
 if TYPE_CHECKING:
     from covary.array_types import OnStage
@@ -22,7 +30,6 @@ GO_TOGETHER = "go together"
 COPY = "copy"
 FUNCTION = "function"
 IDENTITY = "identity"
-KINDS = (EXPLAINS, GO_TOGETHER, COPY, FUNCTION, IDENTITY)
 # Larger q-values are shown with their link; all others are summarised in one line.
 CLEAR = 0.001
 # What missing cells explain is shown from here on.
@@ -117,16 +124,17 @@ class Link:
         """Return what columns and missing cells explain alone, and a q-value that is not small."""
         notes = []
         if len(self.by) > 1 and self.kind == EXPLAINS:
-            notes.append(f"alone {', '.join(f'{each:.2f}' for each in self.alone)}")
+            notes.append(f"alone {', '.join(map(fraction_text, self.alone))}")
         if self.missing >= LEAST_MISSING:
-            notes.append(f"whether cells are missing: {self.missing:.2f}")
+            notes.append(f"whether cells are missing: {fraction_text(self.missing)}")
         if self.qvalue is not None and self.qvalue > CLEAR:
-            notes.append(f"q = {short_number(self.qvalue)}")
+            notes.append(pvalue_text("q", self.qvalue))
         return ", ".join(notes)
 
     def __str__(self) -> str:
         note = self.note()
-        return f"{self.explained:.2f}  {self.sentence()}{f' ({note})' if note else ''}"
+        fraction = fraction_text(self.explained)
+        return f"{fraction}  {self.sentence()}{f' ({note})' if note else ''}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON types."""
@@ -155,7 +163,7 @@ class Group(NamedTuple):
     columns : tuple
         All columns of the group, in table order.
     links : tuple of Link
-        The links between them, the strongest first; copies and identities last.
+        The links between them, the strongest first; copies, functions and identities last.
     """
 
     name: Any
@@ -287,23 +295,32 @@ class Overview:
     def summary(self) -> str:
         """Return one line that describes the table."""
         size = f"{counted(len(self.columns), 'column')}, {counted(self.rows, 'row')}"
-        state = "" if self.complete else ", interrupted"
+        if not self.complete:
+            return f"links are not known yet ({size})"
         links = counted(len(self.links), "link")
         groups = counted(len(self.groups), "group")
         return (
             f"{links} in {groups}; {self.measure} of the whole table = "
-            f"{short_number(self.score)} ({reading(self.score)}; {size}{state})"
+            f"{short_number(self.score)} ({reading(self.score)}; {size})"
         )
+
+    def nothing_linked(self) -> str:
+        """Return a sentence that says why there are no links."""
+        if not self.complete:
+            return "Links are not known yet."
+        return "No columns are linked."
 
     def unfinished(self) -> str:
         """Return one sentence that says what is missing; empty if nothing is."""
-        return "" if self.complete else "The overview was interrupted or is still running."
+        if self.complete:
+            return ""
+        return "The overview was interrupted or is still running: its links are not known yet."
 
     def closing_lines(self) -> list[str]:
         """Return what is said once: columns without links, missing cells, p-values."""
         lines = []
         if self.alone:
-            lines.append(f"alone: {', '.join(map(printable, self.alone))}")
+            lines.append(f"without links: {', '.join(map(printable, self.alone))}")
         if self.constant:
             lines.append(f"never vary: {', '.join(map(printable, self.constant))}")
         for each in self.missing_together:
@@ -326,16 +343,17 @@ class Overview:
         lines = []
         if tested:
             lines.append(
-                "explained fraction: 0 if independent, 1 if determined; links are sorted by it, "
-                "because most p-values are too small to compare; it does not mean 'causes'"
+                "explained fraction: 0 if independent, 1 if determined; it sorts the links of a "
+                "group, because most p-values are too small to compare; it does not mean 'causes'"
             )
             clear = [q for q in tested if q <= CLEAR]
             if clear:
+                most = SMALLEST_PVALUE if max(clear) <= SMALLEST_PVALUE else CLEAR
                 unless = " unless shown" if len(clear) < len(tested) else ""
                 lines.append(
-                    f"q is at most {short_number(max(clear))}{unless}: the expected share of "
-                    "false links (permutations, corrected for all relations that were compared; "
-                    "smaller values than 1e-06 are not reported)"
+                    f"q ≤ {most:g}{unless}: the expected share of false links "
+                    "(permutations, corrected for all relations that were compared; smaller "
+                    f"values than {SMALLEST_PVALUE:g} are not reported)"
                 )
         return [*lines, *(f"not examined: {text}" for text in self.not_examined)]
 
@@ -348,7 +366,7 @@ class Overview:
             for link in group.links:
                 bar = f"{100 * link.explained:.0f}"
                 cells = [
-                    f"{link.explained:.2f}",
+                    fraction_text(link.explained),
                     f'<div style="width:6em"><div style="width:{bar}%;background:#4c78a8">'
                     "&nbsp;</div></div>",
                     html.escape(link.sentence()),
@@ -404,6 +422,20 @@ class Overview:
     def to_json(self, **options: Any) -> str:
         """Return `to_dict` as JSON text; options are passed to `json.dumps`."""
         return to_json_text(self.to_dict(), options)
+
+
+def pvalue_text(name: str, p: float) -> str:
+    """Return a p-value or q-value with its name; the smallest is only a bound.
+
+    Examples
+    --------
+    >>> pvalue_text("q", 0.0123), pvalue_text("q", 1e-6)
+    ('q = 0.0123', 'q ≤ 1e-06')
+
+    """
+    if p <= SMALLEST_PVALUE:
+        return f"{name} ≤ {SMALLEST_PVALUE:g}"
+    return f"{name} = {short_number(p)}"
 
 
 def named_after(columns: Sequence[Any], links: Sequence[Link]) -> Any:

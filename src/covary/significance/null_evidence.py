@@ -26,6 +26,7 @@ from covary.prepare.derived import keep_missing
 from covary.runs import Codec
 from covary.seeds import Purpose, random_stream
 from covary.significance.nulls import present_rows
+from covary.tail_probability import SMALLEST_PVALUE
 
 # Of larger tables, a sample of rows is used: the distribution hardly depends on their number, but
 # it does depend on the number of rare cells, those without the most frequent value of a column.
@@ -47,8 +48,6 @@ TAILS = (0.05, 0.01)
 LEAST_FITTED = 40
 # If at least this many values are as large, their share is the probability.
 ENOUGH = 10
-# Smaller probabilities are not reported, because the tail is too uncertain there.
-SMALLEST = 1e-6
 
 
 class Draw(NamedTuple):
@@ -320,7 +319,7 @@ class FamilyPvalues:
 
 def family_pvalues(expected: Floats) -> Floats:
     """Return family-wise p-values from the expected numbers of false sets (Bonferroni)."""
-    return np.clip(expected, SMALLEST, 1.0)
+    return np.clip(expected, SMALLEST_PVALUE, 1.0)
 
 
 def false_discovery_rates(expected: Floats, counted: Sequence[bool] | None = None) -> Floats:
@@ -339,4 +338,4 @@ def false_discovery_rates(expected: Floats, counted: Sequence[bool] | None = Non
     rates = np.minimum.accumulate((expected[order] / ranks)[::-1])[::-1]
     qvalues = np.empty(expected.size)
     qvalues[order] = rates
-    return np.clip(qvalues, SMALLEST, 1.0)
+    return np.clip(qvalues, SMALLEST_PVALUE, 1.0)

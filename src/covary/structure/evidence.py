@@ -11,12 +11,12 @@ from covary.array_types import Columns, Floats
 from covary.measures.uds_chance.evidence import evidence_of
 from covary.prepare import Prepared
 from covary.significance.null_evidence import (
-    SMALLEST,
     FamilyPvalues,
     false_discovery_rates,
     family_pvalues,
 )
 from covary.structure.links import Draft
+from covary.tail_probability import SMALLEST_PVALUE
 
 # Relations of up to this many columns are compared. The evidence of a link with more columns is
 # that of its target and the first ones.
@@ -112,6 +112,6 @@ def link_pvalues(
         # The share of all relations of this size in which the column is the target, or one of two.
         share = (2 if relations[best].target is None else 1) / n_columns
         of_target[at] = numbers[best] * share
-    own = np.clip(of_target, SMALLEST, 1.0)
+    own = np.clip(of_target, SMALLEST_PVALUE, 1.0)
     rates = np.maximum(false_discovery_rates(expected), own)
     return LinkPvalues(own, rates, np.maximum(family_pvalues(expected), rates))

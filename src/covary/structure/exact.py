@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from covary.array_types import Floats
-from covary.measures.shared.content_order import table_order_by_content
+from covary.measures.shared.content_order import table_ranks_by_content
 from covary.prepare import Prepared, Ranks
 from covary.results.overview import COPY, FUNCTION
 from covary.structure.explanations import Explanations
@@ -55,7 +55,7 @@ def find_copies(prepared: Prepared, columns: Sequence[int]) -> Copies:
         classes.setdefault(_pattern(prepared, column), []).append(column)
     original: dict[int, int] = {}
     repeated = [members for members in classes.values() if len(members) > 1]
-    rank = np.argsort(table_order_by_content(prepared)) if repeated else np.empty(0, np.int64)
+    rank = table_ranks_by_content(prepared) if repeated else np.empty(0, np.int64)
     for members in repeated:
         first = min(members, key=lambda column: (*_precedence(prepared, column), rank[column]))
         original.update((column, first) for column in members if column != first)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from covary.array_types import Booleans, Columns, Floats, Integers
-from covary.measures.shared.content_order import table_order_by_content
+from covary.measures.shared.content_order import rows_by_content, table_order_by_content
 from covary.prepare import Prepared
-from covary.results.overview import IDENTITY
+from covary.results.overview import FUNCTION, IDENTITY
 from covary.structure.links import Draft
 from covary.structure.value_counts import run_lengths
 
@@ -50,17 +50,43 @@ def find_identities(prepared: Prepared, columns: Sequence[int]) -> list[Draft]:
     order = [c for c in order if _is_usable(prepared, c)]
     if not 2 <= len(order) <= MAX_COLUMNS:
         return []
-    rows = np.arange(prepared.n_rows)
+    rows = rows_by_content(prepared, order)
     if rows.size > MAX_FITTED_ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(rows, MAX_FITTED_ROWS, replace=False))
-    values = np.stack([prepared.by_row(c)[rows] for c in order], axis=1)
-    search = _IdentitySearch(values)
-    drafts: dict[Columns, list[_Formula]] = {}
+        rows = np.random.default_rng(0).choice(rows, MAX_FITTED_ROWS, replace=False)
+    by_column = {c: prepared.by_row(c)[rows] for c in order}
+    order = [c for c in order if _differs_enough(by_column[c])]
+    if len(order) < 2:
+        return []
+    search = _IdentitySearch(np.stack([by_column[c] for c in order], axis=1))
+    found = []
     for support in search.supports():
-        found = search.formulas(support)
-        if found:
-            drafts[support] = found
-    return [_draft(prepared, order, formula) for formula in _independent(drafts.values(), search)]
+        formulas = search.formulas(support)
+        formulas = [each for each in formulas if _holds_everywhere(prepared, order, each)]
+        if formulas:
+            found.append(formulas)
+    return [_draft(prepared, order, formula) for formula in _independent(found, search)]
+
+
+def as_formula(prepared: Prepared, link: Draft) -> Draft:
+    """Return the link of a pair as a formula if this is linear and exact."""
+    columns = (link.target, *link.by)
+    if link.kind != FUNCTION or not all(_is_usable(prepared, column) for column in columns):
+        return link
+    y, x = (prepared.by_row(column) for column in columns)
+    present = ~(np.isnan(x) | np.isnan(y))
+    y, x = y[present], x[present]
+    (slope,), intercept, residual = _fitted(y, x[:, None])
+    if residual > RESIDUAL_OF_TWO or slope == 0.0:
+        return link
+    name = str(prepared.names[link.by[0]])
+    text = _formula_text([slope], [name], intercept)
+    (divisor,), subtracted, residual = _fitted(x, y[:, None])
+    if residual <= RESIDUAL_OF_TWO and abs(divisor) not in (0.0, 1.0):
+        sign = float(np.sign(divisor))
+        dividend = _formula_text([sign], [name], -sign * subtracted)
+        dividend = f"({dividend})" if subtracted else dividend
+        text = min(text, f"{dividend} / {_number_text(abs(divisor))}", key=len)
+    return Draft(link.target, link.by, 1.0, IDENTITY, text)
 
 
 def _is_usable(prepared: Prepared, column: int) -> bool:
@@ -69,15 +95,33 @@ def _is_usable(prepared: Prepared, column: int) -> bool:
     described = prepared.table.columns[column]
     if described.kind != "number" or described.origin or prepared.exponents[column]:
         return False
-    if n < max(MIN_ROWS, prepared.n_rows / 2):
+    return n >= max(MIN_ROWS, prepared.n_rows / 2)
+
+
+def _differs_enough(values: Floats) -> bool:
+    """Return whether enough values differ from the most frequent one."""
+    present = np.sort(values[~np.isnan(values)])
+    if present.size < MIN_ROWS:
         return False
-    return n - int(run_lengths(prepared.values[column, :n]).max()) >= MIN_OTHER_VALUES
+    return present.size - int(run_lengths(present).max()) >= MIN_OTHER_VALUES
+
+
+def _holds_everywhere(prepared: Prepared, order: Sequence[int], formula: _Formula) -> bool:
+    """Return whether a formula holds in all rows, also outside of the sample it is fitted to."""
+    y = prepared.by_row(order[formula.target])
+    residuals = y - formula.intercept
+    for column, slope in zip(formula.by, formula.slopes, strict=True):
+        residuals = residuals - slope * prepared.by_row(order[column])
+    complete = ~np.isnan(residuals)
+    size = float(np.sqrt(np.mean(residuals[complete] ** 2)) / y[complete].std())
+    return size <= 2.0 * formula.limit
 
 
 class _Formula(NamedTuple):
     """A linear formula: ``target`` = sum of ``slopes`` times ``by``, plus ``intercept``.
 
-    ``residual`` is relative to the standard deviation of the target.
+    ``residual``, and the largest one that an identity may leave, are relative to the standard
+    deviation of the target.
     """
 
     target: int
@@ -85,6 +129,7 @@ class _Formula(NamedTuple):
     slopes: tuple[float, ...]
     intercept: float
     residual: float
+    limit: float
 
     @property
     def complexity(self) -> tuple[int, ...]:
@@ -300,8 +345,9 @@ class _IdentitySearch:
             others = [c for c in range(len(support)) if c != at]
             slopes, intercept, residual = _fitted(rows[:, at], rows[:, others])
             by = tuple(support[c] for c in others)
-            if residual**2 <= self._limit(target, by) and all(slopes):
-                found.append(_Formula(target, by, slopes, intercept, residual))
+            limit = float(np.sqrt(self._limit(target, by)))
+            if residual <= limit and all(slopes):
+                found.append(_Formula(target, by, slopes, intercept, residual, limit))
         return sorted(found, key=lambda each: (each.complexity, -self.spread[each.target]))
 
 

@@ -260,7 +260,11 @@ class Groups:
     def add(self, link: Draft) -> None:
         """Connect the columns of a link."""
         for column in link.by:
-            self._next[self.of(column)] = self.of(link.target)
+            self.connect(column, link.target)
+
+    def connect(self, one: int, other: int) -> None:
+        """Connect two columns."""
+        self._next[self.of(one)] = self.of(other)
 
     def of(self, column: int) -> int:
         """Return the column that stands for the group of a column."""

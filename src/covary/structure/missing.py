@@ -13,8 +13,8 @@ from covary.measures.uds_chance.set_scorer import SetScorer
 from covary.prepare import Prepared
 from covary.table import Column, Table
 
-# Columns are missing together if both are missing in this share of the rows in which any is, and
-# the correlation of the two patterns is at least the second number: columns that are nearly always
+# Columns are missing together if all are missing in this share of the rows in which any is, and
+# the correlation of two patterns is at least the second number: columns that are nearly always
 # missing share most of their rows by chance.
 TOGETHER = 0.9
 CORRELATED = 0.8
@@ -46,11 +46,12 @@ def find_missing_together(prepared: Prepared, columns: Sequence[int]) -> list[To
     by_pattern: dict[bytes, list[int]] = {}
     for at, line in enumerate(rows):
         by_pattern.setdefault(np.packbits(line).tobytes(), []).append(at)
+    patterns = sorted(by_pattern, key=lambda each: (-len(by_pattern[each]), each))
     groups: list[list[int]] = []
-    for members in by_pattern.values():
-        line = rows[members[0]]
+    for pattern in patterns:
+        members = by_pattern[pattern]
         for group in groups:
-            if _is_together(line, rows[group[0]]):
+            if _are_together(rows[[*group, members[0]]]):
                 group += members
                 break
         else:
@@ -58,19 +59,22 @@ def find_missing_together(prepared: Prepared, columns: Sequence[int]) -> list[To
     found = []
     for group in groups:
         if len(group) > 1:
-            every, any_of = rows[group].all(axis=0).sum(), rows[group].any(axis=0).sum()
-            positions = tuple(some[at] for at in sorted(group))
-            found.append(Together(positions, int(every), float(every / any_of)))
+            together, share = _rows_together(rows[group])
+            found.append(Together(tuple(some[at] for at in sorted(group)), together, share))
     return sorted(found, key=lambda each: (-len(each.columns), -each.rows, each.columns))
 
 
-def _is_together(one: Booleans, other: Booleans) -> bool:
-    """Return whether two patterns of missing cells are nearly the same, not by chance."""
-    if np.count_nonzero(one & other) < TOGETHER * np.count_nonzero(one | other):
+def _are_together(rows: Booleans) -> bool:
+    """Return whether patterns of missing cells, the last of which is new, are nearly the same."""
+    if _rows_together(rows)[1] < TOGETHER or rows[[0, -1]].all(axis=1).any():
         return False
-    if one.all() or other.all():
-        return False
-    return bool(np.corrcoef(one, other)[0, 1] >= CORRELATED)
+    return bool(np.corrcoef(rows[0], rows[-1])[0, 1] >= CORRELATED)
+
+
+def _rows_together(rows: Booleans) -> tuple[int, float]:
+    """Return how many rows are in all patterns, and their share of those in any pattern."""
+    together = int(np.count_nonzero(rows.all(axis=0)))
+    return together, together / int(np.count_nonzero(rows.any(axis=0)))
 
 
 def explained_by_missing(prepared: Prepared, target: int, by: Sequence[int]) -> float:

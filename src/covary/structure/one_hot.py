@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from covary.array_types import Columns, Floats
-from covary.measures.shared.content_order import table_order_by_content
+from covary.measures.shared.content_order import table_ranks_by_content
 from covary.prepare import Prepared
 from covary.results.overview import IDENTITY
+from covary.structure.explanations import Explanations
 from covary.structure.links import Draft
 from covary.structure.value_counts import run_lengths
 
@@ -30,14 +31,13 @@ def find_blocks(prepared: Prepared, columns: Sequence[int]) -> list[Columns]:
     candidates = [c for c in columns if _is_indicator(prepared, c)]
     if len(candidates) < 3 or n < MIN_ROWS:
         return []
-    rank = np.argsort(table_order_by_content(prepared))
-    ones = {c: int(np.count_nonzero(prepared.values[c])) for c in candidates}
-    candidates.sort(key=lambda c: (-ones[c], rank[c]))
+    rank = _ranks_by_ones(prepared, candidates)
+    candidates.sort(key=lambda c: rank[c])
     bits = {c: _row_bits(prepared.by_row(c)) for c in candidates}
     blocks = []
     while candidates:
         first = candidates.pop(0)
-        if n - ones[first] < MIN_OTHERS_IN_BLOCK:
+        if n + rank[first][0] < MIN_OTHERS_IN_BLOCK:
             continue
         block = _block_of(first, candidates, bits, (1 << n) - 1)
         if len(block) > 2:
@@ -87,11 +87,10 @@ def block_links(prepared: Prepared, blocks: Sequence[Columns]) -> list[Draft]:
     """Return one identity for each block: its most frequent column is 1 if no other one is."""
     if not blocks:
         return []
-    rank = np.argsort(table_order_by_content(prepared))
     links = []
     for block in blocks:
-        ones = {c: int(np.count_nonzero(prepared.values[c])) for c in block}
-        target = min(block, key=lambda c: (-ones[c], rank[c]))
+        rank = _ranks_by_ones(prepared, block)
+        target = min(block, key=lambda c: rank[c])
         by = tuple(c for c in block if c != target)
         names = [str(prepared.names[c]) for c in by]
         formula = f"1 - {' - '.join(names)}"
@@ -101,7 +100,15 @@ def block_links(prepared: Prepared, blocks: Sequence[Columns]) -> list[Draft]:
     return links
 
 
-def without_links_in_blocks(links: Sequence[Draft], blocks: Sequence[Columns]) -> list[Draft]:
+def _ranks_by_ones(prepared: Prepared, columns: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """Return sort keys of 0/1 columns, the one with most ones first."""
+    ranks = table_ranks_by_content(prepared)
+    return {c: (-int(np.count_nonzero(prepared.values[c])), int(ranks[c])) for c in columns}
+
+
+def without_links_in_blocks(
+    explanations: Explanations, links: Sequence[Draft], blocks: Sequence[Columns]
+) -> list[Draft]:
     """Return the links without explaining columns from the block of their target.
 
     The links of the blocks themselves should not be among them.
@@ -112,6 +119,6 @@ def without_links_in_blocks(links: Sequence[Draft], blocks: Sequence[Columns]) -
         by = tuple(c for c in link.by if c not in members.get(link.target, ()))
         if len(by) == len(link.by):
             found.append(link)
-        elif by:
-            found.append(Draft(link.target, by, link.explained))
+        elif by and (explained := explanations.explained(link.target, by)) > 0.0:
+            found.append(Draft(link.target, by, explained))
     return found

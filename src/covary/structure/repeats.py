@@ -14,6 +14,9 @@ MIN_SHARE = 0.01
 # and few rows are different from all others.
 MAX_NEARLY_EQUAL = 1.0
 MIN_UNIQUE = 0.5
+# In a table that is repeated as a whole, every row occurs equally often. Of few different rows,
+# this may be chance.
+MIN_DIFFERENT = 30
 
 Keys = NDArray[np.uint64]
 
@@ -30,7 +33,8 @@ def count_repeated_rows(prepared: Prepared) -> int:
     repeated = keys.size - counts.size
     if repeated < max(MIN_REPEATED, MIN_SHARE * keys.size):
         return 0
-    if np.count_nonzero(counts == 1) < MIN_UNIQUE * keys.size:
+    is_whole = counts.size >= MIN_DIFFERENT and np.gcd.reduce(counts) > 1
+    if np.count_nonzero(counts == 1) < MIN_UNIQUE * keys.size and not is_whole:
         return 0
     equal = _pairs(counts)
     nearly = 0.0

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from covary.array_types import OnStage
 from covary.engines import Engine, RunTasks
 from covary.formatting import listing
@@ -41,7 +43,7 @@ from covary.structure.evidence import (
 )
 from covary.structure.exact import as_functions, find_copies, without_copies
 from covary.structure.explanations import Explanations
-from covary.structure.identities import MAX_COLUMNS, find_identities
+from covary.structure.identities import MAX_COLUMNS, as_formula, find_identities
 from covary.structure.links import Draft, Groups, directed, find_links, pair_link
 from covary.structure.missing import explained_by_missing, find_missing_together
 from covary.structure.one_hot import block_links, find_blocks, without_links_in_blocks
@@ -159,14 +161,13 @@ class OverviewRun:
             tested = [each for link in drafts for each in small_relations(link)]
             evidence = _evidence_of(tested, run)
         family = self._family(evidence, drafts, engine, stages)
-        drafts = self._significant(drafts, evidence, family)
+        drafts, _ = self._significant(drafts, evidence, family)
         with engine.session(prepared) as session:
             run = stages.around(session.run, "evidence of pairs")
-            pairs = _evidence_of(_pairs_between_groups(columns, drafts), run)
+            pairs = _evidence_of(self._pairs_between_groups(drafts), run)
         drafts += self._weak_links(found, drafts, pairs, family)
         evidence |= pairs
-        self.links = self._significant(drafts, evidence, family)
-        self.pvalues = link_pvalues(self.links, evidence, family, len(columns))
+        self.links, self.pvalues = self._significant(drafts, evidence, family)
         self.not_examined = self._list_not_examined(found)
 
     def _drafts(self, found: Explanations) -> list[Draft]:
@@ -176,16 +177,16 @@ class OverviewRun:
         targets = [c for c in columns if c not in calendars]
         copies = find_copies(prepared, targets)
         links = without_copies(find_links(found, targets), copies.original)
-        links = [directed(found, link) for link in as_functions(found, links)]
         originals = [c for c in targets if c not in copies.original]
         blocks = find_blocks(prepared, originals)
-        links = without_links_in_blocks(links, blocks)
+        links = without_links_in_blocks(found, links, blocks)
+        links = [directed(found, link) for link in as_functions(found, links)]
         identities = block_links(prepared, blocks)
         dependent = {link.target for link in identities}
         identities += find_identities(prepared, [c for c in originals if c not in dependent])
         exact = {link.target for link in identities}
         links = [link for link in (*copies.links, *links) if link.target not in exact]
-        return without_circles([*identities, *links])
+        return without_circles([*identities, *(as_formula(prepared, link) for link in links)])
 
     def _family(
         self,
@@ -216,10 +217,26 @@ class OverviewRun:
 
     def _significant(
         self, drafts: Sequence[Draft], evidence: dict[Relation, float], family: FamilyPvalues
-    ) -> list[Draft]:
-        """Return the links with a small false discovery rate."""
+    ) -> tuple[list[Draft], LinkPvalues]:
+        """Return the links with a small false discovery rate, and their p-values."""
         found = link_pvalues(drafts, evidence, family, len(self.plan.columns))
-        return [each for each, q in zip(drafts, found.qvalues, strict=True) if q <= MAX_RATE]
+        kept = np.flatnonzero(found.qvalues <= MAX_RATE)
+        return [drafts[at] for at in kept.tolist()], LinkPvalues(*(each[kept] for each in found))
+
+    def _connected(self, links: Sequence[Draft]) -> Groups:
+        """Return the columns that links connect; the parts of a date are connected, too."""
+        groups = Groups(self.plan.columns, links)
+        first: dict[int, int] = {}
+        for column in self.plan.columns:
+            groups.connect(column, first.setdefault(self.plan.prepared.sources[column], column))
+        return groups
+
+    def _pairs_between_groups(self, links: Sequence[Draft]) -> list[Relation]:
+        """Return all pairs of columns that are not connected."""
+        groups = self._connected(links)
+        group_of = {column: groups.of(column) for column in self.plan.columns}
+        pairs = combinations(self.plan.columns, 2)
+        return [Relation(pair, None) for pair in pairs if group_of[pair[0]] != group_of[pair[1]]]
 
     def _weak_links(
         self,
@@ -234,7 +251,7 @@ class OverviewRun:
         column of another group with the strongest evidence.
         """
         columns = self.plan.columns
-        groups = Groups(columns, drafts)
+        groups = self._connected(drafts)
         explained = {link.target for link in drafts}
         calendars = {c for c in columns if self.plan.prepared.table.columns[c].part_of}
         rank = {column: at for at, column in enumerate(found.by_content(columns))}
@@ -246,7 +263,7 @@ class OverviewRun:
             if not free or groups.of(one) == groups.of(other):
                 continue
             fractions = {c: found.unshrunken(c, one + other - c) for c in (one, other)}
-            target = max(free, key=lambda c: fractions[c])
+            target = max(free, key=lambda c: (fractions[c], -rank[c]))
             cause = one + other - target
             link = pair_link(target, cause, fractions[target], fractions[cause])
             groups.add(link)
@@ -313,7 +330,8 @@ class OverviewRun:
         for columns, members, _ in self._groups():
             links = tuple(self._link(link, labels) for link in members)
             names = tuple(labels[column] for column in columns)
-            groups.append(Group(named_after(names, links), names, links))
+            by_order = [labels[column] for column in self.order if column in columns]
+            groups.append(Group(named_after(by_order, links), names, links))
             linked.update(columns)
         calendars = {c for c in self.plan.columns if prepared.table.columns[c].part_of}
         # A date is not alone if its hour or another part of it has a link.
@@ -321,7 +339,7 @@ class OverviewRun:
         alone = [
             c
             for c in self.plan.columns
-            if c not in calendars and prepared.sources[c] not in of_linked
+            if self.complete and c not in calendars and prepared.sources[c] not in of_linked
         ]
         together = find_missing_together(prepared, range(len(prepared.names)))
         return Overview(
@@ -379,14 +397,6 @@ def _evidence_of(relations: Sequence[Relation], run: RunTasks) -> dict[Relation,
     for first, some in run(relations_evidence, different):
         evidence.update(zip(different[first : first + len(some)], some, strict=True))
     return evidence
-
-
-def _pairs_between_groups(columns: Sequence[int], links: Sequence[Draft]) -> list[Relation]:
-    """Return all pairs of columns that no links connect."""
-    groups = Groups(columns, links)
-    group_of = {column: groups.of(column) for column in columns}
-    pairs = combinations(columns, 2)
-    return [Relation(pair, None) for pair in pairs if group_of[pair[0]] != group_of[pair[1]]]
 
 
 def plan_overview(

@@ -42,7 +42,7 @@ CODECS: dict[Task, Codec] = {
 
 
 class Stages:
-    """Runs the tasks of all stages: reports their progress, and uses stored results.
+    """Runs the tasks of all stages: uses stored results, and reports the progress of the rest.
 
     Parameters
     ----------
@@ -56,5 +56,5 @@ class Stages:
 
     def around(self, run: RunTasks, stage: str) -> RunTasks:
         """Return a function that runs the tasks of a stage."""
-        stored = run if self._stored is None else self._stored.around(run)
-        return reporting(stored, of_stage(stage, self._on_progress))
+        run = reporting(run, of_stage(stage, self._on_progress))
+        return run if self._stored is None else self._stored.around(run)

@@ -48,11 +48,15 @@ def label_matrix(scores: Floats, names: Sequence[str], like: Any) -> Any:
 
 
 def labels_of(data: Any) -> dict[str, Any]:
-    """Return, by name, the labels of the columns of a pandas frame that are not text."""
+    """Return, by name, the labels of the columns of a pandas frame that are not text.
+
+    A label that is not equal to itself, NaN, cannot be looked up. It becomes text.
+    """
     frame = _empty_or_eager_frame(data)
     if frame is None or not frame.implementation.is_pandas_like():
         return {}
-    return {str(each): each for each in frame.columns if not isinstance(each, str)}
+    labels = [each for each in frame.columns if not isinstance(each, str)]
+    return {str(each): each for each in labels if each == each}
 
 
 def kind_of_frame(data: Any) -> str | None:

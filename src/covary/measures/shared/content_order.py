@@ -78,6 +78,11 @@ def table_order_by_content(prepared: Prepared) -> Integers:
     return order
 
 
+def table_ranks_by_content(prepared: Prepared) -> Integers:
+    """Return the place of each column in `table_order_by_content`."""
+    return np.argsort(table_order_by_content(prepared))
+
+
 def rows_by_content(prepared: Prepared, columns: Sequence[int]) -> Integers:
     """Return all rows in an order that depends only on the contents of columns.
 
