@@ -266,7 +266,8 @@ def test_a_page_without_rows_contains_no_value(tmp_path):
     text = path.read_text(encoding="utf-8")
     data = data_of(text)
     assert data["points"] == {}
-    page = without_scripts(text)
+    # Positions in the map may have the digits of a cell by chance.
+    page = re.sub(r' (?:[xydr]|[xy][12]|c[xy]|width|height)="[^"]*"', "", without_scripts(text))
     values = leaves(data["figures"])
     numbers = np.unique([value for value in values if isinstance(value, int | float)])
     words = {value for value in values if isinstance(value, str)}
