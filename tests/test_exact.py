@@ -30,7 +30,8 @@ def terms(texts):
 
 
 def function_of(x, y):
-    return is_function(prepare(pd.DataFrame({"x": x, "y": y})), 1, 0)
+    prepared = prepare(pd.DataFrame({"x": x, "y": y}))
+    return is_function(prepared, 1, 0, np.arange(prepared.n_rows, dtype=np.uint32))
 
 
 def normal(seed, *shape):
@@ -105,9 +106,9 @@ def test_the_exact_direction_of_a_pair_is_found():
     x = normal(5, 5000)
     prepared = prepare(pd.DataFrame({"x": x, "y": x**2, "z": normal(6, 5000)}))
     given = Draft(1, (0,), 0.7)
-    assert as_functions(Explained(prepared), [given]) == [Draft(1, (0,), 0.7, FUNCTION)]
+    assert as_functions(Explained(prepared), [given]) == [Draft(1, (0,), 1.0, FUNCTION)]
     other = Draft(0, (1,), 0.7)
-    assert as_functions(Explained(prepared), [other]) == [Draft(1, (0,), 0.5, FUNCTION)]
+    assert as_functions(Explained(prepared), [other]) == [Draft(1, (0,), 1.0, FUNCTION)]
     taken = [other, Draft(1, (2,), 0.1)]
     assert as_functions(Explained(prepared), taken) == taken
 

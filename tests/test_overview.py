@@ -366,6 +366,42 @@ def test_noise_is_no_identity():
     assert set(link.columns) == {"a", "b", "c"}
 
 
+def test_a_function_of_one_column_needs_no_other():
+    x = np.random.default_rng(25).uniform(-2, 2, 3000)
+    found = covary.overview(pd.DataFrame({"x": x, "y": x**2, "wave": np.sin(3 * x)}))
+    assert {str(link) for link in found.links} == {
+        "exact  wave is a function of x",
+        "exact  y is a function of x",
+    }
+
+
+def test_a_function_of_an_explaining_column_adds_nothing():
+    """The range of x is too sparse at its ends to see that the wave is a function, too."""
+    x = np.random.default_rng(25).normal(size=3000)
+    found = covary.overview(pd.DataFrame({"x": x, "y": x**2, "wave": np.sin(3 * x)}))
+    assert sets_of(found) == {frozenset(["x", "y"]), frozenset(["x", "wave"])}
+
+
+def test_copies_of_rows_show_no_function():
+    """All columns of a copy have the values of its original, whatever depends on what."""
+    table = pd.DataFrame(np.random.default_rng(26).normal(size=(1000, 3)), columns=list("abc"))
+    table.iloc[700:] = np.repeat(table.iloc[:100].to_numpy(), 3, axis=0)
+    found = covary.overview(table)
+    assert found.repeated_rows == 300
+    assert all(link.kind != "function" for link in found.links)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_column_keeps_its_link_if_another_one_is_explained_better_without_it(seed):
+    """The end nearly follows from the start alone, but the duration only from both."""
+    rng = np.random.default_rng(seed)
+    start, duration = rng.uniform(0, 3000, 2000), rng.uniform(1, 60, 2000)
+    end = start + duration + rng.normal(size=2000)
+    found = covary.overview(pd.DataFrame({"start": start, "duration": duration, "end": end}))
+    by = {link.target: set(link.by) for link in found.links}
+    assert by["duration"] == {"start", "end"}
+
+
 # ---------------------------------------------------------------- missing cells
 
 

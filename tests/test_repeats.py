@@ -36,6 +36,17 @@ def test_copies_of_rows_are_counted(seed):
     assert count_repeated_rows(prepare(values)) == 0
 
 
+@pytest.mark.parametrize("n_rows", [500, 900, 2500])
+def test_many_copies_are_counted(n_rows):
+    """A sample with replacement, and a table that is repeated as a whole and in part."""
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(1000, 4)).round(2)
+    sampled = rows[rng.integers(0, 1000, n_rows)]
+    for table in (sampled, np.concatenate([rows, sampled])):
+        expected = pd.DataFrame(table).duplicated().sum()
+        assert count_repeated_rows(prepare(table)) == expected > 0
+
+
 @pytest.mark.parametrize("times", [2, 3])
 def test_a_table_that_is_repeated_as_a_whole(times):
     rng = np.random.default_rng(3)

@@ -11,7 +11,7 @@ import click
 
 from covary.cli import options, output
 from covary.cli.output import INTERRUPTED
-from covary.formatting import printable, short_number
+from covary.formatting import fraction_text, printable, short_number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -201,7 +201,7 @@ def _print_sets(
         listing.add_row(
             str(rank),
             short_number(subspace.score),
-            *([f"{like_correlation(subspace.score):.2f}"] if as_correlations else []),
+            *([fraction_text(like_correlation(subspace.score))] if as_correlations else []),
             *([output.bar(subspace.score / highest)] if with_bar else []),
             *([output.pvalue(p) for p in pvalues] if tested else []),
             *([f"{subspace.variants:,}" if subspace.variants else ""] if with_variants else []),

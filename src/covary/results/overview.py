@@ -133,7 +133,8 @@ class Link:
 
     def __str__(self) -> str:
         note = self.note()
-        fraction = fraction_text(self.explained)
+        is_exact = self.kind in (COPY, FUNCTION, IDENTITY)
+        fraction = "exact" if is_exact else fraction_text(self.explained)
         return f"{fraction}  {self.sentence()}{f' ({note})' if note else ''}"
 
     def to_dict(self) -> dict[str, Any]:

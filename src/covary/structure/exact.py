@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covary.array_types import Floats
+from covary.array_types import Floats, Rows
 from covary.measures.shared.content_order import table_ranks_by_content
 from covary.prepare import Prepared, Ranks
 from covary.results.overview import COPY, FUNCTION
 from covary.structure.explanations import Explanations
 from covary.structure.links import Draft
+from covary.structure.repeats import different_rows
 from covary.structure.value_counts import run_lengths
 
 MIN_ROWS = 30
@@ -138,34 +139,51 @@ def without_copies(links: Sequence[Draft], original: dict[int, int]) -> list[Dra
 
 
 def as_functions(explanations: Explanations, links: Sequence[Draft]) -> list[Draft]:
-    """Return the links, those of pairs as functions if one column is an exact one of the other.
+    """Return the links, as functions if the target is an exact one of one of its columns.
 
-    A link is reversed if only the other direction is exact, and no link has that target.
+    A column that is a function of another explaining column is left out: it adds only precision.
+    The link of a pair is reversed if only the other direction is exact, and no link has that
+    target. Of repeated rows, the first ones count: all columns of copies have equal values.
     """
     prepared = explanations.prepared
+    rows = different_rows(prepared)
     targets = {link.target for link in links}
     found = []
-    for link in links:
-        exact = as_function(prepared, link)
+    for each in links:
+        link = _without_functions(explanations, each, rows)
+        exact = _as_function(prepared, link, rows)
         if len(link.by) == 1 and exact is link and link.by[0] not in targets:
-            target, by = link.by[0], (link.target,)
-            if is_function(prepared, target, link.target):
-                exact = Draft(target, by, max(explanations.explained(target, by), 0.0), FUNCTION)
+            target = link.by[0]
+            if is_function(prepared, target, link.target, rows):
+                exact = Draft(target, (link.target,), 1.0, FUNCTION)
                 targets.add(target)
         found.append(exact)
     return found
 
 
-def as_function(prepared: Prepared, link: Draft) -> Draft:
-    """Return the link of a pair as a function if its target is an exact one."""
-    if len(link.by) == 1 and is_function(prepared, link.target, link.by[0]):
-        return Draft(link.target, link.by, max(link.explained, 0.0), FUNCTION)
+def _without_functions(explanations: Explanations, link: Draft, rows: Rows) -> Draft:
+    """Return a link without explaining columns that are exact functions of others."""
+    kept = list(link.by)
+    for column in reversed(link.by):
+        others = (each for each in kept if each != column)
+        if any(is_function(explanations.prepared, column, other, rows) for other in others):
+            kept.remove(column)
+    if len(kept) == len(link.by):
+        return link
+    return Draft(link.target, tuple(kept), explanations.explained(link.target, kept))
+
+
+def _as_function(prepared: Prepared, link: Draft, rows: Rows) -> Draft:
+    """Return the link as a function if its target is an exact one of one of its columns."""
+    for column in link.by:
+        if is_function(prepared, link.target, column, rows):
+            return Draft(link.target, (column,), 1.0, FUNCTION)
     return link
 
 
-def is_function(prepared: Prepared, target: int, other: int) -> bool:
+def is_function(prepared: Prepared, target: int, other: int, rows: Rows) -> bool:
     """Return whether a column is an exact function of another one, as far as rows show it."""
-    y, x = prepared.by_row(target), prepared.by_row(other)
+    y, x = prepared.by_row(target)[rows], prepared.by_row(other)[rows]
     present = ~(np.isnan(x) | np.isnan(y))
     x, y = x[present], y[present]
     if x.size < MIN_ROWS or np.ptp(y) == 0.0:

@@ -181,7 +181,9 @@ def _as_effect(
             best = Draft(target, by, explained)
     if best is None:
         return None
-    return _without_superfluous(explanations, best.target, best.by, best.explained)
+    joint = _without_superfluous(explanations, best.target, best.by, best.explained)
+    # Otherwise a column that the link explains would have no link any more.
+    return joint if link.target in joint.columns else None
 
 
 def _are_independent(explanations: Explanations, columns: Columns) -> bool:
