@@ -382,6 +382,14 @@ def test_a_function_of_an_explaining_column_adds_nothing():
     assert sets_of(found) == {frozenset(["x", "y"]), frozenset(["x", "wave"])}
 
 
+def test_a_slow_series_is_no_function_of_its_dates():
+    day = np.arange(2000)
+    table = pd.DataFrame({"day": pd.Timestamp("2020-01-01") + pd.to_timedelta(day, unit="D")})
+    table["slow"] = np.sin(day / 150) + np.sin(day / 97)
+    kinds = {link.kind for link in covary.overview(table).links if "slow" in link.columns}
+    assert kinds == {"explains"}
+
+
 def test_copies_of_rows_show_no_function():
     """All columns of a copy have the values of its original, whatever depends on what."""
     table = pd.DataFrame(np.random.default_rng(26).normal(size=(1000, 3)), columns=list("abc"))

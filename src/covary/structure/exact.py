@@ -198,7 +198,9 @@ def is_function(prepared: Prepared, target: int, other: int, rows: Rows) -> bool
     if prepared.nominal[other]:
         return False
     ordered = not prepared.nominal[target]
-    return _has_steps(y, ordered) or (ordered and _is_smooth(y, x))
+    # A slow time series is smooth, too, but no function of the date.
+    may_be_smooth = ordered and prepared.table.columns[other].kind != "date"
+    return _has_steps(y, ordered) or (may_be_smooth and _is_smooth(y, x))
 
 
 def _ties_show_function(y: Floats, n_tied: int) -> bool:
