@@ -16,7 +16,7 @@ import covary
 from covary.cli import output
 from covary.cli.main import COMMANDS
 from covary.correlation_scale import like_correlation
-from covary.formatting import printable
+from covary.formatting import fraction_text, printable
 from covary.measures import all_measures, find_measure
 
 
@@ -227,7 +227,7 @@ def test_search_lists_the_best_sets(covary_command, table):
     assert "[bold]sign[/bold]" in out, "names are not markup"
     line = out.splitlines()[4].split()
     found = covary.search(table)
-    assert float(line[2]) == round(like_correlation(found[0].score), 2)
+    assert line[2] == fraction_text(like_correlation(found[0].score))
     assert line[4] == str(found[0].variants)
     assert found[0].variants > 0
     assert "variants: sets that contain this relation" in out

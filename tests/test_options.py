@@ -118,7 +118,7 @@ def test_every_function_declares_columns(function, name):
     parameter = inspect.signature(function).parameters[name]
     assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
     assert parameter.default == TableOptions.defaults()[name]
-    first, _, described = unwrapped(inspect.getdoc(function)).partition("As for `score`.")
+    first, _, described = unwrapped(inspect.getdoc(function)).rpartition("As for `score`.")
     assert f" {name}," in first or f" {name} " in first
     assert described
 

@@ -382,6 +382,52 @@ def test_a_function_of_an_explaining_column_adds_nothing():
     assert sets_of(found) == {frozenset(["x", "y"]), frozenset(["x", "wave"])}
 
 
+def test_zeros_in_common_show_no_function():
+    rng = np.random.default_rng(27)
+    area = np.where(rng.random(1000) < 0.5, 0.0, rng.exponential(size=1000))
+    value = np.where(area == 0.0, 0.0, 20.0 * area + 10.0 * rng.normal(size=1000))
+    (link,) = covary.overview(pd.DataFrame({"area": area, "value": value})).links
+    assert link.kind != "function"
+
+
+def test_a_complement_is_a_formula():
+    rng = np.random.default_rng(28)
+    female = rng.integers(0, 2, 300)
+    table = pd.DataFrame({"female": female, "male": 1 - female, "x": rng.normal(size=300)})
+    assert [link.kind for link in covary.overview(table).links] == ["identity"]
+
+
+def test_a_block_of_many_columns_is_one_formula_in_any_order():
+    rng = np.random.default_rng(29)
+    level = rng.integers(0, 14, 500)
+    columns = {f"is {k}": (level == k).astype(int) for k in range(14)}
+    table = pd.DataFrame({**columns, "x": rng.normal(size=500)})
+    found = []
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(table.columns)
+        (link,) = covary.overview(table[order]).links
+        found.append((link.target, link.kind, set(link.by), link.pvalue, link.qvalue))
+    assert found[0] == found[1] == found[2]
+    assert found[0][1] == "identity"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_hour_explains_a_column_wherever_the_order_of_the_table_has_it(seed):
+    when = pd.date_range("2020-01-01", periods=2000, freq="1h")
+    noise = 0.2 * np.random.default_rng(seed).normal(size=2000)
+    load = np.sin(2 * np.pi * when.hour / 24) + noise
+    (link,) = covary.overview(pd.DataFrame({"when": when, "load": load})).links
+    assert link.by[0] == "when (hour)"
+    assert link.explained > 0.6
+
+
+def test_parts_of_a_date_are_not_missing_together():
+    when = pd.Series(pd.date_range("2020-01-01", periods=600, freq="31h"))
+    when[np.random.default_rng(30).random(600) < 0.2] = pd.NaT
+    table = pd.DataFrame({"when": when, "x": np.random.default_rng(31).normal(size=600)})
+    assert covary.overview(table).missing_together == ()
+
+
 def test_a_slow_series_is_no_function_of_its_dates():
     day = np.arange(2000)
     table = pd.DataFrame({"day": pd.Timestamp("2020-01-01") + pd.to_timedelta(day, unit="D")})

@@ -100,7 +100,9 @@ def evidence(
 
     Parameters
     ----------
-    data, columns, target, given, measure, nominal, ordered, dates, missing, **parameters
+    data, columns, target, given, measure, **parameters
+        As for `score`.
+    nominal, ordered, dates, time, difference, lags, groups, permute, missing
         As for `score`. With a target, it is the evidence that the target depends on the columns,
         given other columns.
 
@@ -148,7 +150,9 @@ def test(
 
     Parameters
     ----------
-    data, columns, measure, nominal, ordered, dates, missing
+    data, columns, measure
+        As for `score`.
+    nominal, ordered, dates, time, difference, lags, groups, permute, missing
         As for `score`.
     <options>
     engine, n_jobs
@@ -212,7 +216,9 @@ def explain(
 
     Parameters
     ----------
-    data, columns, target, given, measure, nominal, ordered, dates, missing, **parameters
+    data, columns, target, given, measure, **parameters
+        As for `score`.
+    nominal, ordered, dates, time, difference, lags, groups, permute, missing
         As for `score`.
     on_progress : callable, optional
         Called with the amount done and the total.
@@ -252,7 +258,9 @@ def matrix(
 
     Parameters
     ----------
-    data, columns, measure, nominal, ordered, dates, missing, **parameters
+    data, columns, measure, **parameters
+        As for `score`.
+    nominal, ordered, dates, time, difference, lags, groups, permute, missing
         As for `score`.
     n_jobs : int, optional
         The number of threads; all cores if None. It does not change the scores.
@@ -305,7 +313,9 @@ def search(
 
     Parameters
     ----------
-    data, columns, measure, nominal, ordered, dates, missing
+    data, columns, measure
+        As for `score`.
+    nominal, ordered, dates, time, difference, lags, groups, permute, missing
         As for `score`.
     strategy : "beam", "exhaustive", "4s" or Strategy
         Which sets to score, see :doc:`/search`.
@@ -397,7 +407,9 @@ def overview(
 
     Parameters
     ----------
-    data, columns, nominal, ordered, dates, missing
+    data, columns
+        As for `score`.
+    nominal, ordered, dates, time, difference, lags, groups, permute, missing
         As for `score`.
     <options>
     engine, n_jobs, run, resume, on_progress

@@ -245,6 +245,80 @@ def declared_twice(name: object) -> ParameterError:
     )
 
 
+# ---------------------------------------------------------------- dependent rows
+
+
+def needs_time(option: str) -> ParameterError:
+    return ParameterError(f"{option} needs a time: name the column of the date, or time='row'")
+
+
+def needs_groups() -> ParameterError:
+    return ParameterError("permute='between' needs groups: name the column of the groups")
+
+
+def time_and_between() -> ParameterError:
+    return ParameterError(
+        "permute='between' cannot be combined with a time: whole groups have no common time"
+    )
+
+
+def missing_in_role(option: str, name: str, number: int) -> TableError:
+    cells = "1 row has" if number == 1 else f"{number:,} rows have"
+    return TableError(
+        f"{cells} no value in the column {_quoted(name)} ({option}): remove these rows"
+    )
+
+
+def no_groups(name: str, number: int) -> TableError:
+    how = "only one value" if number < 2 else "a different value in every row"
+    return TableError(
+        f"groups names {_quoted(name)}, which has {how}: groups need two or more rows each"
+    )
+
+
+def time_without_order(name: str) -> TableError:
+    return TableError(
+        f"time names {_quoted(name)}, whose values are names without an order: use a date or a "
+        "number, or time='row'"
+    )
+
+
+def equal_times(name: str, number: int, grouped: bool) -> TableError:
+    rows = "2 rows have" if number == 1 else f"{number + 1:,} rows have"
+    where = " within a group" if grouped else ""
+    remedy = "remove repeated rows" if grouped else "name the column of the series with groups"
+    return TableError(f"{rows} the same {_quoted(name)} as another one{where}: {remedy}")
+
+
+def too_short_series(rows: int) -> TableError:
+    return TableError(
+        f"the series has {rows} rows: it is too short for shifts in time, which need at least 24; "
+        "leave out time to treat the rows as independent"
+    )
+
+
+def too_few_groups(name: str, number: int) -> TableError:
+    return TableError(
+        f"only groups of equal size can be exchanged, and {_quoted(name)} has too few of them "
+        f"({number:,} groups in all): at least 4 of one size are needed, or permute='within'"
+    )
+
+
+def lags_too_long(lags: int, rows: int) -> TableError:
+    return TableError(
+        f"lags is {lags}, but the shortest series has {rows:,} rows: use at most "
+        f"{max((rows - 1) // 2, 0)}"
+    )
+
+
+def lags_need_target() -> ParameterError:
+    return ParameterError("lags needs a target: the column that others explain later")
+
+
+def nothing_to_shift(what: str) -> ParameterError:
+    return ParameterError(f"{what} cannot be used with permute='between'")
+
+
 # ---------------------------------------------------------------- columns
 
 
@@ -884,6 +958,22 @@ def other_dataset(path: object, name: str) -> CovaryWarning:
     return CovaryWarning(
         f"{_one_line(path)} is not the table {name} of the published results: its cells or "
         "classes differ"
+    )
+
+
+def irregular_steps(name: str, share: float) -> CovaryWarning:
+    return CovaryWarning(
+        f"{100 * share:.0f} % of the steps of {_quoted(name)} differ from the usual one by more "
+        "than a factor of two: shifts move rows by a number of rows, not by a time, so p-values "
+        "are valid only if the similarity of neighbouring rows does not depend on the step"
+    )
+
+
+def gaps_in_time(name: str, number: int) -> CovaryWarning:
+    gaps = "1 step" if number == 1 else f"{number:,} steps"
+    return CovaryWarning(
+        f"{gaps} of {_quoted(name)} are irregular (gaps, for example): the rows before and after "
+        "are treated as neighbours"
     )
 
 

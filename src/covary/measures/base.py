@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from covary import errors
-from covary.array_types import Columns, Floats, OnProgress, Rows
+from covary.array_types import Columns, Floats, Integers, OnProgress, Rows
 from covary.engines.inline import run_here
 from covary.measures.former_names import check_definitions, former_attribute
 from covary.measures.registry import MEASURES
 from covary.measures.scorer import Scorer
+from covary.measures.shared.shifted import evidence_of_shifts
 from covary.prepare import Moves, Need, Prepared, Roles, prepare_with_roles
 from covary.results import Explanation
 from covary.table import labels_of
@@ -288,6 +289,19 @@ class Measure(ABC):
         """Return the evidence statistic of many sets, one line per permutation."""
         lines = [self.evidence_sets(prepared.moved(each), sets, target) for each in moves]
         return np.array(lines).reshape(len(lines), len(sets))
+
+    def evidence_shifted(
+        self,
+        prepared: Prepared,
+        sets: Sequence[Sequence[int]],
+        shifts: Sequence[Mapping[int, Integers]],
+        target: int | None = None,
+    ) -> Floats:
+        """Return the evidence statistic of many sets, one line per shift in time.
+
+        By column, a shift says by how many rows each series moves; other columns stay.
+        """
+        return evidence_of_shifts(self.evidence_sets, prepared, sets, shifts, target)
 
     def increment_pvalue(
         self,

@@ -28,7 +28,7 @@ _ARRAYS = (
     *("entropies", "widths", "exponents"),
 )
 # What moving values between rows does not change.
-_UNMOVED = ("names", "n_rows", "missing_is_level", *_ARRAYS[1:])
+_UNMOVED = ("names", "n_rows", "missing_is_level", "dependent", *_ARRAYS[1:])
 
 
 class Prepared:
@@ -50,6 +50,7 @@ class Prepared:
     exponents : values are divided by two to this power; 0 unless they are extremely large or small
     missing_is_level : whether a missing cell of an explaining column is a value of its own, for
         measures that have this option
+    dependent : the series or groups of the rows, if they are not independent
     """
 
     def __init__(self, table: Table) -> None:
@@ -58,6 +59,7 @@ class Prepared:
         self.names = table.names
         self.n_rows = n_rows
         self.missing_is_level = table.options.missing == "level"
+        self.dependent = table.dependent
         self.orders = np.empty((n_columns, n_rows), np.uint32)
         self.values = _copy_cells(table)
         self.n_present = np.empty(n_columns, np.int64)
@@ -170,6 +172,7 @@ class Prepared:
         rest.names = rest.table.names
         rest.n_rows = self.n_rows
         rest.missing_is_level = self.missing_is_level
+        rest.dependent = self.dependent
         for name in _ARRAYS:
             lines = getattr(self, name)[kept]
             lines.flags.writeable = False

@@ -127,7 +127,8 @@ class Link:
             notes.append(f"alone {', '.join(map(fraction_text, self.alone))}")
         if self.missing >= LEAST_MISSING:
             notes.append(f"whether cells are missing: {fraction_text(self.missing)}")
-        if self.qvalue is not None and self.qvalue > CLEAR:
+        # A formula holds in all rows, whatever the evidence of few of its columns.
+        if self.qvalue is not None and self.qvalue > CLEAR and self.kind != IDENTITY:
             notes.append(pvalue_text("q", self.qvalue))
         return ", ".join(notes)
 

@@ -19,6 +19,77 @@ ADDS_NOTHING = "may add nothing beyond a subset"
 
 
 @dataclass(frozen=True)
+class RowDependence:
+    """Why p-values may be wrong: rows that depend on each other; ``str()`` is a sentence.
+
+    Parameters
+    ----------
+    columns : tuple
+        The columns in which neighbouring rows are similar.
+    examined : int
+        The number of columns that were examined.
+    strongest : name or None
+        The column whose neighbours are most similar.
+    similarity : float
+        The rank correlation of its neighbours; of named values, how much more often they are equal
+        than by chance, as a fraction of the possible excess.
+    order : str
+        "row" for the order of the table, or the date that orders the rows.
+    drifting : tuple
+        With ``time``, the columns that behave like random walks.
+    """
+
+    columns: tuple[Any, ...] = ()
+    examined: int = 0
+    strongest: Any = None
+    similarity: float = 0.0
+    order: str = "row"
+    drifting: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        if self.drifting:
+            are = (
+                "behaves like a random walk"
+                if len(self.drifting) == 1
+                else ("behave like random walks")
+            )
+            return (
+                f"{_first_names(self.drifting)} {are}: scores may show a common drift only, and "
+                "p-values are less reliable; use the changes with difference=True (--difference)"
+            )
+        order = printable(self.order)
+        along = "rows" if order == "row" else f"rows in the order of '{order}'"
+        return (
+            f"neighbouring {along} are similar in {len(self.columns):,} of {self.examined:,} "
+            f"columns (rank correlation {self.similarity:.2f} in {printable(self.strongest)}): "
+            "p-values assume independent rows and are too small. For series in time, use "
+            f"time='{order}' (--time {order}); for repeated measurements, groups= (--groups)"
+        )
+
+    def relabelled(self, labels: Mapping[str, Any]) -> RowDependence:
+        """Return the same with other labels for the columns."""
+        return dataclasses.replace(
+            self,
+            columns=tuple(labels.get(name, name) for name in self.columns),
+            strongest=labels.get(self.strongest, self.strongest),
+            drifting=tuple(labels.get(name, name) for name in self.drifting),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON types, and the sentence."""
+        fields = dataclasses.asdict(self)
+        lists = {"columns": list(self.columns), "drifting": list(self.drifting)}
+        return {**fields, **lists, "text": str(self)}
+
+
+def _first_names(names: Sequence[Any], most: int = 5) -> str:
+    """Return the first names and the number of the others."""
+    if len(names) <= most:
+        return listing(names)
+    return f"{', '.join(map(printable, names[:most]))} and {len(names) - most:,} more columns"
+
+
+@dataclass(frozen=True)
 class TestResult:
     """The result of an independence test of a set; ``str()`` describes it.
 

@@ -27,9 +27,11 @@ from covary.significance.null_evidence import (
     false_discovery_rates,
     family_pvalues,
 )
-from covary.significance.nulls import RandomPermutations, present_rows
+from covary.significance.nulls import NullTables, RandomPermutations, present_rows
 from covary.significance.permutation import NullDistribution, PermutationResult, PermutationTest
 from covary.significance.stopping import LEVEL, Stopping
+from covary.significance.time_shifts import TimeShifts
+from covary.table.dependent_rows import SERIES
 
 # Returns the relations among the sets, given which of these are certain.
 ChooseRelations = Callable[[Sequence[bool]], Sequence[Columns]]
@@ -91,21 +93,33 @@ class SearchPvalues:
         """Return the columns to permute: these, or only the target."""
         return tuple(columns) if self.plan.target is None else (self.plan.target,)
 
-    def _permutations(self, moving: tuple[int, ...]) -> RandomPermutations:
-        """Return random permutations of columns."""
-        plan = self.plan
-        keep_missing = plan.measure.keeps_missing(plan.prepared)
-        present = present_rows(plan.prepared, moving) if keep_missing else {}
-        return RandomPermutations(plan.prepared.n_rows, moving, plan.options.seed, present=present)
+    def _null_tables(self) -> NullTables:
+        """Return permutations or shifts of the columns, which all sets share."""
+        plan, seed = self.plan, self.plan.options.seed
+        prepared = plan.prepared
+        used = tuple(sorted({column for columns in self.sets for column in columns}))
+        dependent = prepared.dependent
+        if dependent is not None and dependent.kind == SERIES:
+            sides: tuple[Columns, Columns] = ((), ())
+            if plan.target is not None:
+                others = tuple(column for column in used if column != plan.target)
+                sides = (() if plan.given else others, (plan.target,))
+            return TimeShifts(dependent, used, seed, sides=sides)
+        moving = self._moving(used[1:])
+        keep_missing = plan.measure.keeps_missing(prepared)
+        present = present_rows(prepared, moving) if keep_missing else {}
+        return RandomPermutations(
+            prepared.n_rows, moving, seed, present=present, dependent=dependent
+        )
 
     def _test_sets(
         self, engine: Engine, run_file: RunFile | None, on_progress: OnStage | None
     ) -> None:
         """Compare each set with itself on permuted tables, which all sets share."""
         plan, options = self.plan, self.plan.options
-        moving = sorted({column for columns in self.sets for column in columns})[1:]
-        permutations = self._permutations(self._moving(moving))
-        test = PermutationTest(plan.measure, plan.prepared, self.sets, plan.target, permutations)
+        test = PermutationTest(
+            plan.measure, plan.prepared, self.sets, plan.target, self._null_tables()
+        )
         maximum, stored, store = options.permutations, None, None
         if run_file is not None:
             stored = run_file.stored_permutations(maximum, len(self.sets))

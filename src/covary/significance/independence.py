@@ -7,15 +7,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from covary import errors
-from covary.array_types import OnProgress
+from covary.array_types import Columns, OnProgress
 from covary.engines import Engine
 from covary.measures import Measure
 from covary.options import Options, option
 from covary.prepare import Prepared, Roles
 from covary.results import TestResult
-from covary.significance.nulls import RandomPermutations, all_arrangements, present_rows
+from covary.significance.nulls import (
+    NullTables,
+    RandomPermutations,
+    all_arrangements,
+    present_rows,
+)
 from covary.significance.permutation import NullDistribution, PermutationTest
 from covary.significance.stopping import Stopping
+from covary.significance.time_shifts import time_shifts
+from covary.table.dependent_rows import SERIES
 
 
 @dataclass(frozen=True)
@@ -64,19 +71,10 @@ class IndependenceTest(NamedTuple):
         """Permute, compare and return the result."""
         prepared, names, options = self.prepared, self.prepared.names, self.options
         columns, target, given = self.roles.tested, self.roles.target, self.roles.given
-        every = None
-        keep_missing = self.measure.keeps_missing(prepared)
-        if not given:
-            every = all_arrangements(prepared, columns, target, options.permutations, keep_missing)
-        maximum = options.permutations if every is None else every.number
-        moving = columns[1:] if target is None else (target,)
-        present = present_rows(prepared, moving) if keep_missing else {}
-        arrangements = every or RandomPermutations(
-            prepared.n_rows, moving, options.seed, present=present
-        )
-        test = PermutationTest(self.measure, prepared, (columns,), target, arrangements)
+        null_tables, maximum, is_exact = self._null_tables()
+        test = PermutationTest(self.measure, prepared, (columns,), target, null_tables)
         stopping = None
-        if options.level is not None and every is None:
+        if options.level is not None and not is_exact:
             stopping = Stopping(maximum, options.level, continue_below=False)
         reason = self.measure.untestable(prepared, columns, target)
         if reason:
@@ -96,13 +94,42 @@ class IndependenceTest(NamedTuple):
             pvalue=result.pvalue,
             null=result.null,
             permutations=result.null.size,
-            exact=every is not None,
+            exact=is_exact,
             measure=self.measure.name,
             rows=prepared.n_rows,
             tested=self.measure.n_tested(prepared, columns, target),
             seed=options.seed,
             level=options.level if maximum > result.null.size else None,
         )
+
+    def _null_tables(self) -> tuple[NullTables, int, bool]:
+        """Return the tables under the null hypothesis, their number, and whether these are all."""
+        prepared, options, roles = self.prepared, self.options, self.roles
+        columns, target = roles.tested, roles.target
+        dependent = prepared.dependent
+        if dependent is not None and dependent.kind == SERIES:
+            sides: tuple[Columns, Columns] = ((), ())
+            if target is not None:
+                # Given columns stay where they are, and so do the columns next to them.
+                sides = (() if roles.given else roles.others, (target,))
+            elif len(columns) == 2:
+                sides = (columns[:1], columns[1:])
+            shifts, is_exact = time_shifts(
+                dependent, columns, sides, options.seed, options.permutations
+            )
+            number = options.permutations if shifts.relative is None else shifts.relative.size
+            return shifts, number, is_exact
+        keep_missing = self.measure.keeps_missing(prepared)
+        if not roles.given and dependent is None:
+            every = all_arrangements(prepared, columns, target, options.permutations, keep_missing)
+            if every is not None:
+                return every, every.number, True
+        moving = columns[1:] if target is None else (target,)
+        present = present_rows(prepared, moving) if keep_missing else {}
+        permutations = RandomPermutations(
+            prepared.n_rows, moving, options.seed, present=present, dependent=dependent
+        )
+        return permutations, options.permutations, False
 
 
 def plan_test(

@@ -10,14 +10,14 @@ different sizes share the error rate equally.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from covary.array_types import Columns, Floats, Rows
+from covary.array_types import Columns, Floats, Integers, Rows
 from covary.engines import RunTasks
 from covary.measures import Measure
 from covary.measures.shared.content_order import order_one_by_content
@@ -25,7 +25,8 @@ from covary.prepare import Moves, Prepared
 from covary.prepare.derived import keep_missing
 from covary.runs import Codec
 from covary.seeds import Purpose, random_stream
-from covary.significance.nulls import present_rows
+from covary.significance.nulls import exchanged, present_rows
+from covary.table.dependent_rows import SERIES, DependentRows, spaced_shift
 from covary.tail_probability import SMALLEST_PVALUE
 
 # Of larger tables, a sample of rows is used: the distribution hardly depends on their number, but
@@ -113,8 +114,7 @@ class NullEvidence(NamedTuple):
         """Return the draws for sets of these sizes."""
         found = []
         for size in sizes:
-            values = math.comb(self._n_drawn(size), size - self.n_fixed) * self._n_shuffles
-            values *= self._n_targets(size)
+            values = self._n_sets_drawn(size) * self._n_shuffles * self._n_targets(size)
             least, most = N_VALUES
             most = max(least, most * MAX_ROWS // max(self.prepared.n_rows, MAX_ROWS))
             wanted = np.clip(VALUES_PER_SET * self.n_sets(size), least, most)
@@ -125,6 +125,13 @@ class NullEvidence(NamedTuple):
     @property
     def _n_shuffles(self) -> int:
         return 1 if self.target is None else SHUFFLES_OF_TARGET
+
+    def _n_sets_drawn(self, size: int) -> int:
+        """Return the number of sets of a draw."""
+        n_drawn = self._n_drawn(size)
+        if self._series is None or self.target is not None:
+            return math.comb(n_drawn, size - self.n_fixed)
+        return math.prod((n_drawn + at) // size for at in range(size))
 
     def _n_drawn(self, size: int) -> int:
         """Return the number of columns of a draw."""
@@ -141,29 +148,86 @@ class NullEvidence(NamedTuple):
         n_drawn = self._n_drawn(which.size)
         which_columns = np.sort(rng.choice(len(self.columns), n_drawn, replace=False))
         chosen = [self.columns[at] for at in which_columns.tolist()]
-        sets = [
-            tuple(sorted((*some, *([] if self.target is None else [self.target]))))
-            for some in combinations(chosen, which.size - self.n_fixed)
-        ]
+        if self._series is not None:
+            return self._draw_shifted(chosen, which.size, self._series, rng)
+        sets = self._sets_of(chosen, which.size)
         moving = chosen[1:] if self.target is None else [self.target]
         moves: list[Moves] = [
             {column: self._shuffled(column, rng) for column in moving}
             for _ in range(self._n_shuffles)
         ]
-        if self._n_targets(which.size) == 1:
-            return self.measure.evidence_moved(self.prepared, sets, moves, self.target).ravel()
-        return np.concatenate(
-            [
-                self.measure.evidence_moved(
-                    self.prepared, [each for each in sets if target in each], moves, target
-                ).ravel()
-                for target in chosen
-            ]
+        return self._evidence_of(
+            sets,
+            chosen,
+            lambda some, target: self.measure.evidence_moved(self.prepared, some, moves, target),
+        )
+
+    def _sets_of(self, chosen: Sequence[int], size: int) -> list[Columns]:
+        """Return all sets of some columns, each with the target if there is one."""
+        fixed = [] if self.target is None else [self.target]
+        return [
+            tuple(sorted((*some, *fixed))) for some in combinations(chosen, size - self.n_fixed)
+        ]
+
+    def _evidence_of(
+        self,
+        sets: Sequence[Columns],
+        chosen: Sequence[int],
+        evidence: Callable[[Sequence[Columns], int | None], Floats],
+    ) -> Floats:
+        """Return the evidence of sets, each of whose columns is the target once if required."""
+        if self._n_targets(len(sets[0])) == 1:
+            return evidence(sets, self.target).ravel()
+        by_target = {c: [each for each in sets if c in each] for c in chosen}
+        found = [evidence(some, target).ravel() for target, some in by_target.items() if some]
+        return np.concatenate(found)
+
+    @property
+    def _series(self) -> DependentRows | None:
+        """The series of the rows, if there are any."""
+        dependent = self.prepared.dependent
+        return dependent if dependent is not None and dependent.kind == SERIES else None
+
+    def _draw_shifted(
+        self, chosen: Sequence[int], size: int, series: DependentRows, rng: np.random.Generator
+    ) -> Floats:
+        """Return the evidence of sets whose columns are far from each other in time.
+
+        Columns that are shifted by similar numbers of rows may depend on each other. So columns
+        are divided into classes, one for each column of a set, with equally spaced shifts.
+        """
+        if self.target is None:
+            classes = np.arange(len(chosen)) % size
+            rng.shuffle(classes)
+            class_of = dict(zip(chosen, classes.tolist(), strict=True))
+        else:
+            class_of = {**dict.fromkeys(chosen, 0), self.target: 1}
+        sets = self._sets_of(chosen, size)
+        if self.target is None:
+            sets = [each for each in sets if len({class_of[c] for c in each}) == size]
+        shifts = []
+        for _ in range(self._n_shuffles):
+            if self.target is None:  # each column has its own shift
+                drawn = {c: spaced_shift(series, at, size, rng) for c, at in class_of.items()}
+            else:  # all others move together
+                sides = [spaced_shift(series, at, 2, rng) for at in range(2)]
+                drawn = {c: sides[at] for c, at in class_of.items()}
+            shifts.append(drawn)
+        return self._evidence_of(
+            sets,
+            chosen,
+            lambda some, target: self.measure.evidence_shifted(
+                self.prepared, some, shifts, target
+            ),
         )
 
     def _shuffled(self, column: int, rng: np.random.Generator) -> Rows:
         """Return a random permutation; missing cells stay in their rows if they do not count."""
         prepared = self.prepared
+        if prepared.dependent is not None:
+            present = present_rows(prepared, [column]).get(column)
+            keeps = self.measure.keeps_missing(prepared)
+            return exchanged(prepared.dependent, rng, present if keeps else None)
         rows: Rows = rng.permutation(prepared.n_rows).astype(np.uint32)
         if prepared.has_missing(column) and self.measure.keeps_missing(prepared):
             rows = keep_missing(rows, present_rows(prepared, [column])[column])
@@ -179,6 +243,9 @@ def rare_cells(prepared: Prepared, column: int) -> int:
 
 def sampled_rows(prepared: Prepared, columns: Sequence[int]) -> int:
     """Return the number of rows of a sample that has enough rare cells of every column."""
+    if prepared.dependent is not None:
+        # The number of rows matters more if these are similar.
+        return min(prepared.n_rows, MAX_ROWS_IF_RARE)
     rarest = min((rare_cells(prepared, column) for column in columns), default=0)
     needed = math.ceil(LEAST_RARE_CELLS * prepared.n_rows / max(rarest, 1))
     return min(prepared.n_rows, max(MAX_ROWS, min(needed, MAX_ROWS_IF_RARE)))
@@ -197,10 +264,26 @@ def _sample_rows(prepared: Prepared, n_rows: int, seed: int) -> Prepared:
     if prepared.n_rows == n_rows:
         return prepared
     rng = random_stream(seed, Purpose.REFERENCE, 2)
-    rows = np.sort(rng.choice(prepared.n_rows, n_rows, replace=False))
+    dependent = prepared.dependent
+    if dependent is None:
+        rows = np.sort(rng.choice(prepared.n_rows, n_rows, replace=False))
+    else:
+        rows = _whole_groups(dependent, n_rows, rng)
+        dependent = dependent.of_rows(rows)
     table = prepared.table
     columns = tuple(replace(each, values=np.array(each.values)[rows]) for each in table.columns)
-    return Prepared(replace(table, columns=columns, n_rows=rows.size))
+    return Prepared(replace(table, columns=columns, n_rows=rows.size, dependent=dependent))
+
+
+def _whole_groups(dependent: DependentRows, n_rows: int, rng: np.random.Generator) -> Integers:
+    """Return the rows of some groups or series, or the rows in the middle of a long series."""
+    order = rng.permutation(dependent.sizes.size)
+    fits = np.cumsum(dependent.sizes[order]) <= n_rows
+    if not fits[0]:
+        first, size = int(dependent.starts[order[0]]), int(dependent.sizes[order[0]])
+        start = first + (size - n_rows) // 2
+        return np.arange(start, start + n_rows)
+    return np.flatnonzero(np.isin(dependent.of_row, order[fits]))
 
 
 def draw_evidence(null: NullEvidence, draws: Sequence[Draw]) -> list[Floats]:

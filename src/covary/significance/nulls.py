@@ -3,32 +3,71 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from covary import kernels
-from covary.array_types import Integers, Rows
+from covary.array_types import Columns, Floats, Integers, Rows
+from covary.measures import Measure
 from covary.prepare import Prepared, Ranks, keep_missing
 from covary.seeds import Purpose, random_stream
+from covary.table.dependent_rows import WITHIN, DependentRows
 
 # All arrangements are listed only if they have at most this many cells in total.
 MAX_LISTED_CELLS = 10_000_000
 
 
-class Arrangements(Protocol):
-    """Numbered arrangements of the values of columns."""
+class NullTables(ABC):
+    """Numbered tables under the null hypothesis, and the evidence of sets in them."""
 
+    @abstractmethod
+    def evidence(
+        self,
+        measure: Measure,
+        prepared: Prepared,
+        sets: Sequence[Columns],
+        numbers: Sequence[int],
+        target: int | None,
+    ) -> Floats:
+        """Return the evidence of sets, one line per number."""
+
+    def observed(
+        self,
+        measure: Measure,
+        prepared: Prepared,
+        sets: Sequence[Columns],
+        target: int | None,
+    ) -> Floats:
+        """Return the evidence of sets in the table itself."""
+        return measure.evidence_sets(prepared, sets, target)
+
+
+class Arrangements(NullTables):
+    """Tables in which values move to other rows."""
+
+    @abstractmethod
     def moves(self, number: int) -> dict[int, Rows]:
         """Return, by column, the row that the value of each row moves to."""
 
+    def evidence(
+        self,
+        measure: Measure,
+        prepared: Prepared,
+        sets: Sequence[Columns],
+        numbers: Sequence[int],
+        target: int | None,
+    ) -> Floats:
+        moves = [self.moves(number) for number in numbers]
+        return measure.evidence_moved(prepared, sets, moves, target)
+
 
 @dataclass(frozen=True)
-class RandomPermutations:
+class RandomPermutations(Arrangements):
     """Random permutations. Each has a number and is the same on every engine.
 
     Parameters
@@ -40,6 +79,7 @@ class RandomPermutations:
     cells : the cell of each row, if values are permuted within cells only
     present : by column, the rows of its values if its missing cells do not move, see
         `present_rows`; not used with cells
+    dependent : groups, if only rows of the same group are exchanged, or whole groups
     """
 
     n_rows: int
@@ -48,12 +88,16 @@ class RandomPermutations:
     purpose: Purpose = Purpose.SET_TESTS
     cells: Rows | None = None
     present: Mapping[int, Rows] = field(default_factory=dict)
+    dependent: DependentRows | None = None
 
     def moves(self, number: int) -> dict[int, Rows]:
         return {column: self._permutation(number, column) for column in self.columns}
 
     def _permutation(self, number: int, column: int) -> Rows:
-        uniforms = random_stream(self.seed, self.purpose, number, column).random(self.n_rows)
+        rng = random_stream(self.seed, self.purpose, number, column)
+        if self.dependent is not None:
+            return exchanged(self.dependent, rng, self.present.get(column))
+        uniforms = rng.random(self.n_rows)
         shuffling = kernels.shared.shuffling
         rows: Rows
         if self.cells is None:
@@ -72,6 +116,19 @@ class RandomPermutations:
         return np.argsort(self.cells, kind="stable").astype(np.uint32), starts
 
 
+def exchanged(
+    dependent: DependentRows, rng: np.random.Generator, present: Rows | None = None
+) -> Rows:
+    """Return the row that each value moves to in an exchange within or between groups.
+
+    Within groups, missing cells stay in their rows if the rows ``present`` are given.
+    """
+    rows = dependent.exchanged(rng)
+    if present is not None and dependent.kind == WITHIN:
+        rows = keep_missing(rows, present)
+    return rows
+
+
 def present_rows(prepared: Prepared, columns: Sequence[int]) -> dict[int, Rows]:
     """Return the rows with a value of each column that has missing cells."""
     return {
@@ -81,7 +138,8 @@ def present_rows(prepared: Prepared, columns: Sequence[int]) -> dict[int, Rows]:
     }
 
 
-class AllArrangements(NamedTuple):
+@dataclass(frozen=True)
+class AllArrangements(Arrangements):
     """All distinct arrangements except the observed one. They are equally likely.
 
     Parameters

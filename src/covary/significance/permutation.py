@@ -11,7 +11,7 @@ from covary.array_types import Booleans, Columns, Floats, OnProgress
 from covary.engines import RunTasks
 from covary.measures import Measure
 from covary.prepare import Prepared
-from covary.significance.nulls import Arrangements
+from covary.significance.nulls import NullTables
 from covary.significance.stopping import MIN_PERMUTATIONS, Stopping
 from covary.tail_probability import tail_probability
 from covary.tolerance import at_least
@@ -44,7 +44,7 @@ class PermutationTest(NamedTuple):
     prepared: Prepared
     sets: tuple[Columns, ...]
     target: int | None
-    arrangements: Arrangements
+    null_tables: NullTables
 
     def observed(self, run: RunTasks, on_progress: OnProgress | None = None) -> Floats:
         """Return the evidence of the sets in the table itself.
@@ -74,14 +74,14 @@ class Permutation(NamedTuple):
 def evidence_observed(test: PermutationTest, numbers: Sequence[int]) -> Floats:
     """Return the evidence of some of the sets in the table itself: a task."""
     sets = [test.sets[number] for number in numbers]
-    return test.measure.evidence_sets(test.prepared, sets, test.target)
+    return test.null_tables.observed(test.measure, test.prepared, sets, test.target)
 
 
 def evidence_permuted(test: PermutationTest, permutations: Sequence[Permutation]) -> Floats:
     """Return the evidence of sets, one line per permutation: a task."""
     sets = [test.sets[at] for at in permutations[0].sets]
-    moves = [test.arrangements.moves(each.number) for each in permutations]
-    return test.measure.evidence_moved(test.prepared, sets, moves, test.target)
+    numbers = [each.number for each in permutations]
+    return test.null_tables.evidence(test.measure, test.prepared, sets, numbers, test.target)
 
 
 class PermutationResult(NamedTuple):

@@ -58,15 +58,16 @@ def relations_evidence(prepared: Prepared, relations: Sequence[Relation]) -> lis
 def small_relations(link: Draft) -> list[Relation]:
     """Return the relations that count for a link: its pairs, and its first three columns.
 
-    The explaining columns are in the order of what they explain.
+    The first columns are those that explain most alone.
     """
-    pairs = [Relation.of(link.target, (column,)) for column in link.by]
-    return pairs if len(link.by) == 1 else [*pairs, Relation.of(link.target, link.by[:2])]
+    by = link.strongest or link.by
+    pairs = [Relation.of(link.target, (column,)) for column in by]
+    return pairs if len(by) == 1 else [*pairs, Relation.of(link.target, by[:2])]
 
 
 def large_relation(link: Draft) -> Relation:
     """Return the relation of all columns of a link, or of the first ones of many."""
-    return Relation.of(link.target, link.by[: MAX_TESTED - 1])
+    return Relation.of(link.target, (link.strongest or link.by)[: MAX_TESTED - 1])
 
 
 def unclear_links(

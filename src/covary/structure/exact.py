@@ -9,12 +9,12 @@ import numpy as np
 
 from covary.array_types import Floats, Rows
 from covary.measures.shared.content_order import table_ranks_by_content
-from covary.prepare import Prepared, Ranks
+from covary.prepare import Prepared
 from covary.results.overview import COPY, FUNCTION
 from covary.structure.explanations import Explanations
 from covary.structure.links import Draft
 from covary.structure.repeats import different_rows
-from covary.structure.value_counts import run_lengths
+from covary.structure.value_counts import rank_pattern, run_lengths
 
 MIN_ROWS = 30
 # A function of a column with ties is exact if this share of all rows has a value that occurs
@@ -53,7 +53,7 @@ def find_copies(prepared: Prepared, columns: Sequence[int]) -> Copies:
     """
     classes: dict[bytes, list[int]] = {}
     for column in columns:
-        classes.setdefault(_pattern(prepared, column), []).append(column)
+        classes.setdefault(rank_pattern(prepared, column), []).append(column)
     original: dict[int, int] = {}
     repeated = [members for members in classes.values() if len(members) > 1]
     rank = table_ranks_by_content(prepared) if repeated else np.empty(0, np.int64)
@@ -81,31 +81,10 @@ def _precedence(prepared: Prepared, column: int) -> tuple[bool, float, float, fl
 
 
 def _copy(prepared: Prepared, column: int, original: int) -> Draft:
-    same = prepared.nominal[column] or _n_values(prepared, column) == 2
+    are_named = all(prepared.table.columns[c].kind != "number" for c in (column, original))
+    same = prepared.nominal[column] or (are_named and _n_values(prepared, column) == 2)
     same = same or _equal_values(prepared, column, original)
     return Draft(column, (original,), 1.0, COPY if same else FUNCTION)
-
-
-def _pattern(prepared: Prepared, column: int) -> bytes:
-    """Return what columns with the same ranks have in common, whatever their direction.
-
-    Levels without an order are numbered by their first row.
-    """
-    ranks = prepared.derived(Ranks).by_row[column].astype(np.int64)
-    n = int(prepared.n_present[column])
-    missing = np.ones(ranks.size, np.bool_)
-    missing[prepared.orders[column, :n]] = False
-    _, first, codes = np.unique(ranks[~missing], return_index=True, return_inverse=True)
-    if prepared.nominal[column]:
-        renumbered = np.empty(first.size, np.int64)
-        renumbered[np.argsort(first, kind="stable")] = np.arange(first.size)
-        codes = renumbered[codes]
-    elif codes.size and codes[0] > first.size - 1 - codes[0]:
-        codes = first.size - 1 - codes
-    elif codes.size and 2 * codes[0] == first.size - 1:
-        codes = min(codes, first.size - 1 - codes, key=lambda each: each.tobytes())
-    kind = b"levels" if prepared.nominal[column] else b"ranks"
-    return kind + missing.tobytes() + codes.tobytes()
 
 
 def _n_values(prepared: Prepared, column: int) -> int:
@@ -193,7 +172,9 @@ def is_function(prepared: Prepared, target: int, other: int, rows: Rows) -> bool
     tied = x[1:] == x[:-1]
     if np.any(tied & (y[1:] != y[:-1])):
         return False
-    if _ties_show_function(y, int(np.count_nonzero(tied))):
+    # In the rows of the most frequent value, both may be 0 for a common reason.
+    n_tied = int(np.count_nonzero(tied)) - (int(run_lengths(x).max()) - 1)
+    if _ties_show_function(y, n_tied):
         return True
     if prepared.nominal[other]:
         return False

@@ -32,6 +32,8 @@ class Draft:
     target, by : the explained and the explaining columns
     explained : the explained fraction
     kind, formula : as in `covary.results.Link`
+    strongest : the explaining columns, the one that explains most alone first, if ``by`` has
+        another order
     """
 
     target: int
@@ -39,6 +41,7 @@ class Draft:
     explained: float
     kind: str = EXPLAINS
     formula: str = ""
+    strongest: Columns = ()
 
     @property
     def columns(self) -> frozenset[int]:
@@ -61,7 +64,9 @@ def find_links(explanations: Explanations, targets: Iterable[int]) -> list[Draft
     order = explanations.order
     for at, target in enumerate(order):
         if target in wanted:
-            by, explained = explanations.best(target, order[:at])
+            # The hour of a date is no target itself, so it may explain columns before it.
+            allowed = [c for c in order if c not in wanted or c in order[:at]]
+            by, explained = explanations.best(target, allowed)
             if by:
                 found.append(_without_superfluous(explanations, target, by, explained))
     return _rearranged(explanations, _joined(explanations, found, wanted))
@@ -88,7 +93,7 @@ def _without_superfluous(
                 break
         by = tuple(column for column in by if column != needless)
         explained = smaller[needless]
-    return Draft(target, _strongest_first(explanations, target, by), explained)
+    return Draft(target, strongest_first(explanations, target, by), explained)
 
 
 def _adds_enough(explained: float, without: float) -> bool:
@@ -97,7 +102,7 @@ def _adds_enough(explained: float, without: float) -> bool:
     return loss >= LEAST_GAIN and loss >= LEAST_ADDED * (1.0 - without)
 
 
-def _strongest_first(explanations: Explanations, target: int, by: Columns) -> Columns:
+def strongest_first(explanations: Explanations, target: int, by: Columns) -> Columns:
     """Return columns by what they explain of a target alone, the largest fraction first."""
     alone = explanations.alone(target, by)
     return tuple(sorted(explanations.by_content(by), key=lambda column: -alone[column]))

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from covary.array_types import Rows
 from covary.prepare import Prepared
+from covary.structure.value_counts import rank_pattern
 
 # Fewer repeated rows, also relative to all rows, hardly change a score.
 MIN_REPEATED = 5
@@ -62,10 +63,14 @@ def _row_keys(prepared: Prepared) -> tuple[list[int], Keys, Keys]:
 
 
 def _different_columns(prepared: Prepared) -> list[int]:
-    """Return the columns without copies: two rows never differ in one of two copies only."""
+    """Return the columns without parts of dates, and without columns that others determine.
+
+    Two rows never differ in one of two columns only, if each determines the other.
+    """
     columns: dict[bytes, int] = {}
-    for column in range(len(prepared.names)):
-        columns.setdefault(_bits(prepared, column).tobytes(), column)
+    for column, described in enumerate(prepared.table.columns):
+        if not described.part_of:
+            columns.setdefault(rank_pattern(prepared, column), column)
     return list(columns.values())
 
 

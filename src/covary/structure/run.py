@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
@@ -20,6 +20,7 @@ from covary.measures import Measure, find_measure
 from covary.prepare import Prepared
 from covary.registry import DEFAULT_MEASURE
 from covary.results.overview import (
+    IDENTITY,
     Group,
     Link,
     MissingTogether,
@@ -31,6 +32,7 @@ from covary.searching.plan import source_of, table_facts
 from covary.searching.record import SearchRecord
 from covary.significance.null_evidence import FamilyPvalues, NullEvidence, too_rare
 from covary.significance.stopping import LEVEL
+from covary.significance.time_shifts import compared_rows
 from covary.structure.evidence import (
     MAX_TESTED,
     LinkPvalues,
@@ -44,7 +46,14 @@ from covary.structure.evidence import (
 from covary.structure.exact import as_functions, find_copies, without_copies
 from covary.structure.explanations import Explanations
 from covary.structure.identities import MAX_COLUMNS, as_formula, find_identities
-from covary.structure.links import Draft, Groups, directed, find_links, pair_link
+from covary.structure.links import (
+    Draft,
+    Groups,
+    directed,
+    find_links,
+    pair_link,
+    strongest_first,
+)
 from covary.structure.missing import explained_by_missing, find_missing_together
 from covary.structure.one_hot import block_links, find_blocks, without_links_in_blocks
 from covary.structure.options import OverviewOptions
@@ -157,12 +166,15 @@ class OverviewRun:
             found = self.explanations = Explanations(prepared, columns, run)
             self.score, self.order = found.score, found.order
             drafts = self._drafts(found)
+        compared = compared_rows(prepared)
+        compared.precompute(self.plan.measure.evidence_needs())
+        with engine.session(compared) as session:
             run = stages.around(session.run, "evidence of links")
             tested = [each for link in drafts for each in small_relations(link)]
             evidence = _evidence_of(tested, run)
-        family = self._family(evidence, drafts, engine, stages)
+        family = self._family(evidence, drafts, compared, engine, stages)
         drafts, _ = self._significant(drafts, evidence, family)
-        with engine.session(prepared) as session:
+        with engine.session(compared) as session:
             run = stages.around(session.run, "evidence of pairs")
             pairs = _evidence_of(self._pairs_between_groups(drafts), run)
         drafts += self._weak_links(found, drafts, pairs, family)
@@ -184,6 +196,10 @@ class OverviewRun:
         identities = block_links(prepared, blocks)
         dependent = {link.target for link in identities}
         identities += find_identities(prepared, [c for c in originals if c not in dependent])
+        identities = [
+            replace(link, strongest=strongest_first(found, link.target, link.by))
+            for link in identities
+        ]
         exact = {link.target for link in identities}
         links = [link for link in (*copies.links, *links) if link.target not in exact]
         return without_circles([*identities, *(as_formula(prepared, link) for link in links)])
@@ -192,6 +208,7 @@ class OverviewRun:
         self,
         evidence: dict[Relation, float],
         drafts: Sequence[Draft],
+        compared: Prepared,
         engine: Engine,
         stages: Stages,
     ) -> FamilyPvalues:
@@ -207,7 +224,7 @@ class OverviewRun:
             family.compute(range(2, min(largest, 3) + 1), run)
         large = [large_relation(link) for link in unclear_links(drafts, evidence, family)]
         if large:
-            with engine.session(plan.prepared) as session:
+            with engine.session(compared) as session:
                 run = stages.around(session.run, "evidence of larger links")
                 evidence.update(_evidence_of(large, run))
             with engine.session(null) as session:
@@ -218,9 +235,13 @@ class OverviewRun:
     def _significant(
         self, drafts: Sequence[Draft], evidence: dict[Relation, float], family: FamilyPvalues
     ) -> tuple[list[Draft], LinkPvalues]:
-        """Return the links with a small false discovery rate, and their p-values."""
+        """Return the links with a small false discovery rate, and their p-values.
+
+        Formulas hold in all rows, also if few columns of them show no evidence.
+        """
         found = link_pvalues(drafts, evidence, family, len(self.plan.columns))
-        kept = np.flatnonzero(found.qvalues <= MAX_RATE)
+        is_formula = np.array([link.kind == IDENTITY for link in drafts], np.bool_)
+        kept = np.flatnonzero((found.qvalues <= MAX_RATE) | is_formula)
         return [drafts[at] for at in kept.tolist()], LinkPvalues(*(each[kept] for each in found))
 
     def _connected(self, links: Sequence[Draft]) -> Groups:
@@ -341,7 +362,9 @@ class OverviewRun:
             for c in self.plan.columns
             if self.complete and c not in calendars and prepared.sources[c] not in of_linked
         ]
-        together = find_missing_together(prepared, range(len(prepared.names)))
+        together = find_missing_together(
+            prepared, [c for c, each in enumerate(prepared.table.columns) if not each.part_of]
+        )
         return Overview(
             tuple(groups),
             alone=tuple(labels[c] for c in alone),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from covary import errors
 from covary.options import Options, option
 from covary.validation import label_text
 
@@ -31,6 +32,37 @@ class TableOptions(Options):
         kind="several choices",
         choices=("time", "hour", "weekday", "month"),
     )
+    time: Any = option(
+        None,
+        "Column by which the rows are ordered, such as a date, or 'row' for their order in the "
+        "table. Neighbouring rows may then be similar, as in a time series: p-values come from "
+        "shifts in time instead of permutations.",
+        kind="column",
+    )
+    difference: bool = option(
+        False,
+        "Use the changes of numbers from row to row instead of their values, for series that "
+        "drift. Needs a time.",
+        kind="flag",
+    )
+    lags: int = option(
+        0,
+        "Let columns explain the target with up to this many rows of delay. Needs a time and a "
+        "target.",
+    )
+    groups: Any = option(
+        None,
+        "Column that says which rows belong together, such as the patient of repeated "
+        "measurements. With a time, each group is a series of its own.",
+        kind="column",
+    )
+    permute: str = option(
+        "within",
+        "What p-values exchange if there are groups. 'within': rows of the same group; numbers "
+        "are compared with the mean of their group, so that only dependence beyond the group "
+        "counts. 'between': whole groups of equal size.",
+        choices=("within", "between"),
+    )
     missing: str = option(
         "values",
         "What a missing cell of an explaining column is for the default measure. 'values': its "
@@ -49,7 +81,27 @@ class TableOptions(Options):
         nominal = [str(name) for name in self.nominal or ()]
         dates = None if self.dates is None else list(self.dates)
         declared = {"nominal": nominal or None, "ordered": ordered or None, "dates": dates}
-        return {**declared, "missing": self.missing}
+        return {**declared, **self.rows_to_facts(), "missing": self.missing}
+
+    def rows_to_facts(self) -> dict[str, Any]:
+        """Return the options about dependent rows as JSON types."""
+        named = {name: getattr(self, name) for name in ("time", "groups")}
+        return {
+            **{name: None if each is None else str(each) for name, each in named.items()},
+            "difference": self.difference,
+            "lags": self.lags,
+            "permute": self.permute,
+        }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, used in (("difference", self.difference), ("lags", self.lags > 0)):
+            if used and self.time is None:
+                raise errors.needs_time(name)
+        if self.permute == "between" and self.groups is None:
+            raise errors.needs_groups()
+        if self.permute == "between" and self.time is not None:
+            raise errors.time_and_between()
 
     @classmethod
     def former_defaults(cls) -> dict[str, Any]:

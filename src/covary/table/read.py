@@ -15,6 +15,14 @@ from covary.table.arrays import array_column
 from covary.table.calendar import CHOICES, source_of, with_calendar
 from covary.table.levels import as_nominal, as_ordered, is_identifier, is_row_number
 from covary.table.options import NO_OPTIONS, Declared, TableOptions
+from covary.table.row_order import (
+    ROW,
+    extra_columns,
+    lag_source,
+    with_dependent_rows,
+    with_lags,
+    without_time,
+)
 from covary.table.table import Ambiguous, Column, Table
 
 MIN_ROWS = 3
@@ -46,14 +54,14 @@ def read_table(data: Any, columns: Iterable[Any] | None = None) -> Table:
     if isinstance(data, Table):
         table = data if options == NO_OPTIONS else _redeclared(data, options)
         return table if wanted is None else _select(table, wanted)
-    table = _load(data, wanted, options)
+    table = with_dependent_rows(_load(data, wanted, options), wanted)
     if wanted is None:
         table = _without_unsearchable(table, data)
     if table.n_rows < MIN_ROWS:
         raise errors.too_few_rows(table.n_rows)
     if table.left_out and wanted is not None:
         raise errors.unusable_column(*table.left_out[0])
-    table = _with_calendars(table, wanted)
+    table = with_lags(without_time(_with_calendars(table, wanted), wanted), wanted)
     if not table.columns:
         raise errors.no_usable_column(table.left_out)
     if wanted is not None:
@@ -135,10 +143,15 @@ def _with_calendars(table: Table, wanted: Sequence[Any] | None) -> Table:
     return replace(table, columns=tuple(kept))
 
 
-def _sources(wanted: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """Return the columns to read: for a calendar column, its date."""
-    sources = [each for each in wanted if source_of(str(each), names) == str(each)]
-    parts = {source_of(str(each), names) for each in wanted} - set(map(str, sources))
+def _sources(wanted: Sequence[Any], names: Sequence[str], extra: Sequence[str] = ()) -> list[Any]:
+    """Return the columns to read: for a calendar column, its date; extra ones once."""
+
+    def source(name: str) -> str:
+        return source_of(name if name in names else lag_source(name), names)
+
+    sources = [each for each in wanted if source(str(each)) == str(each)]
+    parts = {source(str(each)) for each in wanted}.union(extra)
+    parts -= {name for each in sources for name in (str(each), f"x{each}")}
     return [*sources, *(name for name in names if name in parts)]
 
 
@@ -246,8 +259,9 @@ def _read(
         if len(set(names)) < len(names):
             raise errors.duplicate_name(names)
         _check_declared(options, names)
+        extra = extra_columns(options, names)
         if wanted is not None:
-            return _positions(_sources(wanted, names), names)
+            return _positions(_sources(wanted, names, extra), names)
         return [p for p, name in enumerate(names) if not name.startswith(_PANDAS_INDEX)]
 
     if isinstance(data, (str, os.PathLike)):
@@ -274,6 +288,9 @@ def _load_array(array: AnyArray, wanted: Sequence[Any] | None, options: TableOpt
     if wanted is not None:
         chosen = _positions(_sources(wanted, names), names, by_number=True)
     options = _by_name(options, names)
+    extra = extra_columns(options, names)
+    if wanted is not None and extra:
+        chosen = _positions(_sources(wanted, names, extra), names, by_number=True)
     levels = {*(options.nominal or ()), *(options.ordered or ())}
 
     def columns(decimal: str = "") -> list[tuple[str, Column | str]]:
@@ -298,7 +315,11 @@ def _by_name(options: TableOptions, names: Sequence[str]) -> TableOptions:
 
     orders = {name(column): labels for column, labels in (options.ordered or {}).items()}
     nominal = [name(column) for column in options.nominal or ()]
-    options = replace(options, nominal=nominal, ordered=orders)
+    time, groups = (
+        each if each is None or each == ROW else name(each)
+        for each in (options.time, options.groups)
+    )
+    options = replace(options, nominal=nominal, ordered=orders, time=time, groups=groups)
     _check_declared(options, names)
     return options
 
@@ -329,7 +350,10 @@ def _redeclared(table: Table, options: TableOptions) -> Table:
     columns = ((column.name, column) for column in table.columns)
     declared = _build_table(table.n_rows, columns, options)
     declared = replace(declared, left_out=(*table.left_out, *declared.left_out))
-    return declared if options.dates is None else _with_calendars(declared, None)
+    extra_columns(options, table.names)
+    declared = with_dependent_rows(declared, None)
+    declared = declared if options.dates is None else _with_calendars(declared, None)
+    return with_lags(without_time(declared, None), None)
 
 
 def _build_table(

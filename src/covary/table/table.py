@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from covary.array_types import Floats
+from covary.table.dependent_rows import DependentRows
 from covary.table.options import NO_OPTIONS, TableOptions
 
 _LATEST = 2**63 - 1
@@ -76,12 +77,14 @@ class Table:
     n_rows : the number of rows
     left_out : name of each column that cannot be used, and the reason
     options : how the user declared columns
+    dependent : the series or groups of the rows, if they are not independent
     """
 
     columns: tuple[Column, ...]
     n_rows: int
     left_out: tuple[tuple[str, str], ...] = ()
     options: TableOptions = NO_OPTIONS
+    dependent: DependentRows | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ import numpy as np
 from covary.array_types import Floats, Integers, Rows
 from covary.engines.base import stop_if_cancelled
 from covary.measures.uds_chance.balanced_cells import Cells, balanced_cells
-from covary.measures.uds_chance.complete_rows import complete_rows
+from covary.measures.uds_chance.complete_rows import CompleteRows, complete_rows
 from covary.measures.uds_chance.evidence import CELLS_PER_BLOCK, gains_of_pairs
 from covary.measures.uds_chance.evidence_views import (
     ViewGains,
@@ -35,6 +35,7 @@ from covary.measures.uds_chance.residuals import Adjusted, Ranked, adjust
 from covary.prepare import Derived, Moves, Prepared
 from covary.seeds import Purpose, random_stream
 from covary.table import Column, Table
+from covary.table.dependent_rows import SERIES, DependentRows, far_shifts
 
 # Cells of rows that exchange residuals have fewer rows than 4 times two to this power.
 EXCHANGE_LEVEL = 2
@@ -99,20 +100,30 @@ class ConditionalEvidence(Derived):
         tested = [column for column in ordered if column in columns]
         known = [column for column in ordered if column in given]
         complete = complete_rows(prepared, (target, *tested, *known))
-        if complete.rows.size > MAX_ROWS:
+        if prepared.dependent is not None:
+            complete = _in_order(complete, prepared.dependent)
+        elif complete.rows.size > MAX_ROWS:
             rng = random_stream(0, Purpose.REFERENCE, 0)
             complete = complete.sample(rng.choice(complete.rows.size, MAX_ROWS, replace=False))
         self.rows = complete.rows
+        self.dependent = prepared.dependent and prepared.dependent.of_rows(self.rows)
+        series = self.dependent if self.dependent and self.dependent.kind == SERIES else None
+        # The places of the rows that are compared: shifts need some rows at both ends.
+        self.compared = slice(None) if series is None else series.centre
         of_rows = complete.columns
         first, last = 1, 1 + len(tested)
         self.untestable = self._adjust(of_rows[0], of_rows[first:last], of_rows[last:])
         if self.untestable:
             return
         rng = random_stream(0, Purpose.REFERENCE, 1)
-        numbers = rng.permuted(np.tile(np.arange(self.rows.size), (N_REFERENCE, 1)), axis=1)
-        views = self._views(self._copies(numbers))
+        if series is not None:
+            copies = self._shifted_copies(far_shifts(series, N_REFERENCE, rng))
+        else:
+            numbers = rng.permuted(np.tile(np.arange(self.rows.size), (N_REFERENCE, 1)), axis=1)
+            copies = self._copies(numbers)
+        views = self._views(copies)
         self.reference = [_moments(each) for each in views]
-        observed = np.array([[each.residuals for each in self.targets]])
+        observed = np.array([[each.residuals[self.compared] for each in self.targets]])
         self.observed = float(self._evidence(observed)[0])
 
     def _adjust(self, target: Ranked, columns: Sequence[Ranked], given: Sequence[Ranked]) -> str:
@@ -136,14 +147,17 @@ class ConditionalEvidence(Derived):
         if not self.targets:
             return "the given columns determine the target"
         # Only the residuals of columns are kept: regressions take much memory.
-        of_ordered = [each.residuals for each in _undetermined(adjusted[first:last])]
-        of_levels = [each.residuals for each in _undetermined(adjusted[last:])]
+        compared = self.compared
+        of_ordered = [each.residuals[compared] for each in _undetermined(adjusted[first:last])]
+        of_levels = [each.residuals[compared] for each in _undetermined(adjusted[last:])]
         self.residuals = [*of_ordered, *of_levels]
         if not self.residuals:
             return "the given columns determine the tested columns"
         self.cells = _similar_rows(self.targets, conditions)
-        levels = [each for each in (*nominal, *conditions) if each.nominal]
-        known = [each.values() for each in conditions if not each.nominal]
+        if self.dependent is not None:
+            self.cells = _divided(self.cells, self.dependent.of_row)
+        levels = [each.of_rows(compared) for each in (*nominal, *conditions) if each.nominal]
+        known = [each.values()[compared] for each in conditions if not each.nominal]
         self.joint = _cells_over([*of_ordered, *known], levels)
         return ""
 
@@ -168,6 +182,39 @@ class ConditionalEvidence(Derived):
             some = slice(first, first + block)
             evidence[some] = self._evidence(self._copies(rows[some, self.rows]))
         return evidence
+
+    def of_shifts(self, shifts: Sequence[Integers | None]) -> Floats:
+        """Return the evidence after shifts of the residuals, one for each shift.
+
+        A shift is the number of rows by which each series of the table moves; None for none.
+        """
+        if self.untestable:
+            return np.zeros(len(shifts))
+        assert self.dependent is not None
+        assert self.prepared.dependent is not None
+        series = np.unique(self.prepared.dependent.of_row[self.rows])
+        reaches = self.dependent.reaches
+        zero = np.zeros(reaches.size, np.int64)
+        moved = [zero if s is None else np.clip(s[series], -reaches, reaches) for s in shifts]
+        block = max(1, CELLS_PER_BLOCK // self.rows.size)
+        evidence = np.empty(len(shifts))
+        for first in range(0, len(shifts), block):
+            stop_if_cancelled()
+            some = slice(first, first + block)
+            evidence[some] = self._evidence(self._shifted_copies(moved[some]))
+        is_zero = [not each.any() for each in moved]
+        evidence[is_zero] = self.observed
+        return evidence
+
+    def _shifted_copies(self, shifts: Sequence[Integers]) -> Floats:
+        """Return copies of the residuals with each series shifted, of the compared rows.
+
+        The ends of a series are joined only where rows are not compared.
+        """
+        assert self.dependent is not None
+        sources = np.array([self.dependent.rotated(each) for each in shifts])
+        copies = [each.exchanged(sources)[:, self.compared] for each in self.targets]
+        return np.stack(copies, axis=1)
 
     def _copies(self, numbers: Integers | Rows) -> Floats:
         """Return copies of the residuals: in each cell, sorted by these numbers.
@@ -198,7 +245,10 @@ class ConditionalEvidence(Derived):
     def _views(self, copies: Floats) -> _Views:
         """Return all views of copies of the residuals of the target."""
         n_columns, (n_copies, n_targets, n_rows) = len(self.residuals), copies.shape
-        originals = [*self.residuals, *(each.residuals for each in self.targets)]
+        originals = [
+            *self.residuals,
+            *(each.residuals[self.compared] for each in self.targets),
+        ]
         prepared = _prepared([*originals, *copies.reshape(-1, n_rows)])
         n = len(originals)
         targets = range(n, n + n_copies * n_targets)
@@ -230,6 +280,27 @@ class ConditionalEvidence(Derived):
 def _undetermined(columns: Sequence[Adjusted]) -> list[Adjusted]:
     """Return the columns that the given columns do not determine."""
     return [each for each in columns if each.unexplained > DETERMINED]
+
+
+def _in_order(complete: CompleteRows, dependent: DependentRows) -> CompleteRows:
+    """Return complete rows in the order of the table, some of them if there are many.
+
+    Of series, the rows in the middle.
+    """
+    n = complete.rows.size
+    order = np.argsort(complete.rows)
+    if n > MAX_ROWS and dependent.kind == SERIES:
+        order = order[(n - MAX_ROWS) // 2 :][:MAX_ROWS]
+    elif n > MAX_ROWS:
+        rng = random_stream(0, Purpose.REFERENCE, 0)
+        order = order[np.sort(rng.choice(n, MAX_ROWS, replace=False))]
+    return complete.sample(order)
+
+
+def _divided(cells: Rows, groups: Integers) -> Rows:
+    """Return the cell of each row, with groups in cells of their own."""
+    _, divided = np.unique([cells, groups], axis=1, return_inverse=True)
+    return divided.reshape(cells.size).astype(np.uint32)
 
 
 def exchange_cells(prepared: Prepared, target: int, given: Sequence[int]) -> Rows:

@@ -17,16 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from covary.array_types import Columns, Floats, Rows
+from covary.array_types import Columns, Floats, Integers, Rows
 from covary.measures.shared.content_order import content_hashes
+from covary.measures.shared.shifted import evidence_of_shifts
 from covary.measures.uds_chance.conditional import ConditionalEvidence
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.places import by_content
 from covary.prepare import Prepared, keep_missing
 from covary.seeds import Purpose, random_stream
+from covary.table.dependent_rows import SERIES, DependentRows, far_shifts
 from covary.tail_probability import tail_probability
 
 # The number of permutations; more if the p-value may be small, and still more if it is, unless it
@@ -119,11 +122,19 @@ class _PairTest:
 
     def pvalue(self) -> float:
         """Return the p-value of the independence of both columns given the others."""
-        return _pvalue(self.conditional.observed, self.conditional.of_permutations, self._rows())
+        conditional = self.conditional
+        if self._series is not None:
+            return _pvalue(conditional.observed, conditional.of_shifts, self._shifts())
+        return _pvalue(conditional.observed, conditional.of_permutations, self._rows())
 
     def depends(self) -> bool:
         """Return whether the columns depend on each other if nothing is given."""
         moved = self.pair[1]
+        if self._series is not None:
+            zero = np.zeros(self._series.sizes.size, np.int64)
+            shifts = [{moved: each} for each in (zero, *self._shifts()(PERMUTATIONS))]
+            both = evidence_of_shifts(_pair_evidence, self.prepared, [self.pair], shifts, None)
+            return tail_probability(float(both[0, 0]), both[1:, 0]) <= DEPENDENT
         rows = self._rows()(PERMUTATIONS)
         if not self.prepared.missing_is_level:
             n_present = self.prepared.n_present[moved]
@@ -133,11 +144,33 @@ class _PairTest:
         observed = float(evidence_of(self.prepared, [self.pair], 1)[0])
         return tail_probability(observed, null[:, 0]) <= DEPENDENT
 
-    def _rows(self) -> Callable[[int], Rows]:
-        """Return a function that draws permutations of the rows."""
+    @property
+    def _series(self) -> DependentRows | None:
+        """The series of the rows, if there are any."""
+        dependent = self.prepared.dependent
+        return dependent if dependent is not None and dependent.kind == SERIES else None
+
+    def _shifts(self) -> Callable[[int], list[Integers]]:
+        """Return a function that draws shifts in time."""
         rng = random_stream(self.seed, Purpose.INCREMENTS, *self.key)
+        series = self._series
+        assert series is not None
+        return lambda number: far_shifts(series, number, rng)
+
+    def _rows(self) -> Callable[[int], Rows]:
+        """Return a function that draws permutations of the rows, or of those of each group."""
+        rng = random_stream(self.seed, Purpose.INCREMENTS, *self.key)
+        dependent = self.prepared.dependent
         every = np.arange(self.prepared.n_rows, dtype=np.uint32)
-        return lambda number: rng.permuted(np.tile(every, (number, 1)), axis=1)
+        if dependent is None:
+            return lambda number: rng.permuted(np.tile(every, (number, 1)), axis=1)
+        return lambda number: np.array([dependent.exchanged(rng) for _ in range(number)])
+
+
+def _pair_evidence(
+    prepared: Prepared, sets: Sequence[Sequence[int]], target: int | None
+) -> Floats:
+    return evidence_of(prepared, sets, 1, target)
 
 
 def _n_values(prepared: Prepared, column: int) -> int:
@@ -146,7 +179,7 @@ def _n_values(prepared: Prepared, column: int) -> int:
 
 
 def _pvalue(
-    observed: float, evidence: Callable[[Rows], Floats], rows: Callable[[int], Rows]
+    observed: float, evidence: Callable[[Any], Floats], rows: Callable[[int], Any]
 ) -> float:
     """Return the p-value of an observed evidence, with more permutations if it may be small."""
     null = evidence(rows(FEW_PERMUTATIONS))

@@ -80,6 +80,10 @@ class Ranked(NamedTuple):
         """Return the codes as floating-point numbers."""
         return self.codes.astype(np.float64)
 
+    def of_rows(self, rows: Integers | slice) -> Ranked:
+        """Return the column of some rows."""
+        return ranked(self.codes[rows], self.nominal)
+
     def indicators(self, most: int) -> list[Ranked]:
         """Return the column itself, or of a nominal one, which rows have each frequent level.
 

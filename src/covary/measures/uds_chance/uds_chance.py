@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from covary.array_types import Columns, Floats, OnProgress, Rows
+from covary.array_types import Columns, Floats, Integers, OnProgress, Rows
 from covary.engines.base import RunTasks
 from covary.engines.inline import run_here
 from covary.measures.base import Measure
@@ -176,8 +176,12 @@ class UDSChance(Measure):
         target: int | None = None,
     ) -> Floats:
         only = _only_moved_column(moves)
-        if only is None or any(
-            only not in columns or (len(columns) > 2 and target != only) for columns in sets
+        if (
+            only is None
+            or any(
+                only not in columns or (len(columns) > 2 and target != only) for columns in sets
+            )
+            or (self.keeps_missing(prepared) and _moves_missing(prepared, only, moves))
         ):
             return super().evidence_moved(prepared, sets, moves, target)
         rows = np.array([each[only] for each in moves])
@@ -265,6 +269,20 @@ class _Beyond(UDSChance):
         ]
         return np.stack(found, axis=1)
 
+    def evidence_shifted(
+        self,
+        prepared: Prepared,
+        sets: Sequence[Sequence[int]],
+        shifts: Sequence[Mapping[int, Integers]],
+        target: int | None = None,
+    ) -> Floats:
+        assert target is not None
+        of_target = [each.get(target) for each in shifts]
+        found = [
+            self._evidence(prepared, columns, target).of_shifts(of_target) for columns in sets
+        ]
+        return np.stack(found, axis=1)
+
     def _evidence(
         self, prepared: Prepared, columns: Sequence[int], target: int | None
     ) -> ConditionalEvidence:
@@ -277,6 +295,14 @@ def _only_moved_column(moves: Sequence[Mapping[int, Any]]) -> int | None:
     moved = {tuple(each) for each in moves}
     columns = moved.pop() if len(moved) == 1 else ()
     return columns[0] if len(columns) == 1 else None
+
+
+def _moves_missing(prepared: Prepared, column: int, moves: Sequence[Moves]) -> bool:
+    """Return whether a permutation moves the missing cells of a column to other rows."""
+    missing = prepared.orders[column, prepared.n_present[column] :]
+    return missing.size > 0 and any(
+        not np.isin(each[column][missing], missing).all() for each in moves
+    )
 
 
 def _with_progress(run: RunTasks, on_progress: OnProgress | None) -> RunTasks:

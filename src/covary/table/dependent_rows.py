@@ -1,0 +1,129 @@
+"""How the rows of a table depend on each other: series in time, or groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from covary.array_types import Booleans, Integers, Rows
+
+SERIES = "series"
+WITHIN = "within"
+BETWEEN = "between"
+
+# A series is shifted by up to this share of its rows in each direction. So many rows at both ends
+# are left out, so that every shift compares equally many rows, without joining end and start.
+REACH = 0.1
+# Of shorter series: up to this many rows, and this share.
+LEAST_REACH = 10
+LARGEST_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class DependentRows:
+    """Rows that are sorted by series or group, and within a series by time.
+
+    Parameters
+    ----------
+    kind : "series": rows are similar to their neighbours in time; "within": rows are exchangeable
+        within groups; "between": whole groups are exchangeable
+    starts : the first row of each series or group, and the number of rows
+    """
+
+    kind: str
+    starts: Integers = field(repr=False)
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """The number of rows of each series or group."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def of_row(self) -> Integers:
+        """The number of the series or group of each row."""
+        return np.repeat(np.arange(self.sizes.size), self.sizes)
+
+    @cached_property
+    def reaches(self) -> Integers:
+        """The largest shift of each series, in rows."""
+        short = np.minimum(LEAST_REACH, (LARGEST_SHARE * self.sizes).astype(np.int64))
+        return np.maximum((REACH * self.sizes).astype(np.int64), short)
+
+    @cached_property
+    def centre(self) -> Integers:
+        """The rows that are compared: those far enough from the ends of their series."""
+        is_centre = self._places >= self.reaches[self.of_row]
+        is_centre &= self._places < (self.sizes - self.reaches)[self.of_row]
+        return np.flatnonzero(is_centre)
+
+    @property
+    def _places(self) -> Integers:
+        """The place of each row within its series."""
+        return np.arange(self.starts[-1]) - self.starts[self.of_row]
+
+    def shifted(self, shifts: Integers) -> Integers:
+        """Return the rows that take the place of the centre if each series is shifted."""
+        return self.centre + shifts[self.of_row[self.centre]]
+
+    def rotated(self, shifts: Integers) -> Integers:
+        """Return the row that takes the place of each row if series are shifted in a circle."""
+        of_row = self.of_row
+        places = (self._places + shifts[of_row]) % self.sizes[of_row]
+        return self.starts[of_row] + places
+
+    def of_centre(self) -> DependentRows:
+        """Return the series of the centre."""
+        sizes = self.sizes - 2 * self.reaches
+        return DependentRows(self.kind, np.append(0, np.cumsum(sizes)))
+
+    def of_rows(self, rows: Integers) -> DependentRows:
+        """Return the series or groups of some of the rows, which are in ascending order."""
+        sizes = np.bincount(self.of_row[rows], minlength=self.sizes.size)
+        return DependentRows(self.kind, np.append(0, np.cumsum(sizes[sizes > 0])))
+
+    def exchanged(self, rng: np.random.Generator) -> Rows:
+        """Return the row that the value of each row moves to in a random exchange.
+
+        Rows of the same group exchange places, or whole groups of equal size.
+        """
+        n = int(self.starts[-1])
+        if self.kind == WITHIN:
+            rows = np.lexsort((rng.random(n), self.of_row))
+            return rows.astype(np.uint32)
+        places = np.arange(self.sizes.size)
+        for size in np.unique(self.sizes):
+            equal = np.flatnonzero(self.sizes == size)
+            places[equal] = rng.permutation(equal)
+        return (self.starts[places[self.of_row]] + self._places).astype(np.uint32)
+
+    def first_rows(self, number: int) -> Booleans:
+        """Return which rows are among the first ones of their series."""
+        return np.asarray(self._places < number)
+
+
+def far_shifts(dependent: DependentRows, number: int, rng: np.random.Generator) -> list[Integers]:
+    """Return random shifts in either direction, by at least half of the reach of each series.
+
+    Values that are shifted by a few rows only may still be similar to those before.
+    """
+    most = dependent.reaches
+    least = np.minimum((most + 1) // 2, most)
+    found = []
+    for _ in range(number):
+        sizes = rng.integers(least, most + 1)
+        found.append(np.where(rng.random(most.size) < 0.5, sizes, -sizes))
+    return found
+
+
+def spaced_shift(
+    dependent: DependentRows, number: int, n_numbers: int, rng: np.random.Generator
+) -> Integers:
+    """Return random shifts of the series that are far from those with other numbers.
+
+    The numbers divide the range of shifts into equal spaces. A shift varies by a quarter of one.
+    """
+    space = 2.0 * dependent.reaches / (n_numbers - 1)
+    varied = number + rng.uniform(-0.25, 0.25, space.size)
+    return np.rint(np.clip(varied, 0, n_numbers - 1) * space - dependent.reaches).astype(np.int64)
