@@ -961,6 +961,10 @@ def other_dataset(path: object, name: str) -> CovaryWarning:
     )
 
 
+def dependent_rows(text: str) -> CovaryWarning:
+    return CovaryWarning(_one_line(text, 1000))
+
+
 def irregular_steps(name: str, share: float) -> CovaryWarning:
     return CovaryWarning(
         f"{100 * share:.0f} % of the steps of {_quoted(name)} differ from the usual one by more "

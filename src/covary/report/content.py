@@ -15,7 +15,7 @@ from covary.report.cards import MAX_CARDS, Card, anchor_of, card_of_link, card_o
 from covary.report.findings import Finding, list_findings, significance_note
 from covary.report.overview_part import OverviewPart, gather_overview
 from covary.report.settings import Setting, list_overview_settings, list_settings
-from covary.results import ADDS_NOTHING, Overview, SearchResult, Subspace
+from covary.results import ADDS_NOTHING, Overview, RowDependence, SearchResult, Subspace
 from covary.searching.progress import of_stage
 
 
@@ -60,7 +60,7 @@ class ReportContent(NamedTuple):
     ----------
     title : the heading of the page
     settings : names and values about the table, the search and the tests
-    warning : a sentence if something is incomplete, else empty
+    warning : sentences if something is incomplete or p-values may be wrong, else empty
     overview : the map of the table, groups and links
     search : the findings and sets of a search
     cards : one section per set, or per link if there is no search
@@ -115,7 +115,10 @@ def gather_content(
     if graph is not None:
         figures["graph"] = graph
     findings = tuple(list_findings(result, [card.explained for card in cards]))
-    warnings = [result.unfinished()]
+    warnings = [
+        result.unfinished(),
+        about_rows(None if result.tests is None else result.tests.row_dependence),
+    ]
     of_overview = None
     if overview is not None:
         anchors = {
@@ -182,13 +185,23 @@ def gather_overview_content(
     return ReportContent(
         title=printable(title),
         settings=list_overview_settings(overview, source.record, with_rows=with_rows),
-        warning=overview.unfinished(),
+        warning=" ".join(
+            filter(None, [overview.unfinished(), about_rows(overview.row_dependence)])
+        ),
         overview=gather_overview(overview, anchors),
         search=None,
         cards=tuple(cards),
         figures=figures,
         points=_take_points(figures),
     )
+
+
+def about_rows(dependence: RowDependence | None) -> str:
+    """Return a warning about dependent rows as a sentence; empty if there is none."""
+    if dependence is None:
+        return ""
+    text = str(dependence)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _links_with_cards(overview: Overview) -> list[int]:

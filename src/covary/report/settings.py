@@ -50,6 +50,7 @@ def list_overview_settings(
     settings = [
         ("Table", f"{counted(overview.rows, 'row')}, {len(record.labels):,} columns used"),
         ("Measure", overview.measure),
+        *_row_settings(record),
         *_column_settings(record, with_rows),
     ]
     if parameters:
@@ -67,7 +68,7 @@ def _search_settings(result: SearchResult, record: SearchRecord, with_rows: bool
         ("Measure", f"{result.measure} ({measure})"),
         ("Search", f"{result.strategy} ({strategy}), {sets} scored"),
     ]
-    settings += _column_settings(record, with_rows)
+    settings += [*_row_settings(record), *_column_settings(record, with_rows)]
     constant = [
         record.labels[at] for at, varies in enumerate(record.prepared.varies) if not varies
     ]
@@ -80,6 +81,18 @@ def _search_settings(result: SearchResult, record: SearchRecord, with_rows: bool
     if parameters.get("missing") == "level":
         settings.append(("Missing cells", "a value of their own (missing=level)"))
     return settings + _option_settings(parameters)
+
+
+def _row_settings(record: SearchRecord) -> list[Setting]:
+    """Return how rows are ordered or grouped, and what takes the place of permutations."""
+    table = record.prepared.table
+    if table.dependent is None:
+        return []
+    chosen = _assignments({k: v for k, v in table.options.rows_to_facts().items() if v})
+    return [
+        ("Rows", shortened(printable(chosen), MAX_CHARACTERS)),
+        ("Null distribution", table.dependent.sentence()),
+    ]
 
 
 def _column_settings(record: SearchRecord, with_rows: bool) -> list[Setting]:

@@ -3,7 +3,12 @@
 from covary.results.explanation import Cell, Explanation, Part, Step
 from covary.results.overview import Group, Link, MissingTogether, Overview, OverviewPresenter
 from covary.results.search import Presenter, SearchResult, Subspace
-from covary.results.significance import ADDS_NOTHING, TestResult, TestSummary
+from covary.results.significance import (
+    ADDS_NOTHING,
+    RowDependence,
+    TestResult,
+    TestSummary,
+)
 
 __all__ = [
     "ADDS_NOTHING",
@@ -16,6 +21,7 @@ __all__ = [
     "OverviewPresenter",
     "Part",
     "Presenter",
+    "RowDependence",
     "SearchResult",
     "Step",
     "Subspace",

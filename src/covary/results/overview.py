@@ -18,6 +18,7 @@ from covary.formatting import (
     short_number,
     to_json_text,
 )
+from covary.results.significance import RowDependence
 from covary.table import as_frame
 from covary.tail_probability import SMALLEST_PVALUE
 
@@ -219,6 +220,10 @@ class Overview:
         The number of rows.
     repeated_rows : int
         The number of rows that repeat another row, if this is unlikely to be chance; otherwise 0.
+    null_of_rows : str
+        What takes the place of permutations in series or groups, in words; else empty.
+    row_dependence : RowDependence or None
+        Why p-values may be wrong: rows that depend on each other.
     parameters : mapping
         All options by name.
     complete : bool
@@ -236,6 +241,8 @@ class Overview:
     constant: tuple[Any, ...] = ()
     rows: int = 0
     repeated_rows: int = 0
+    null_of_rows: str = ""
+    row_dependence: RowDependence | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     complete: bool = True
     _frame_library: str | None = field(default=None, repr=False, compare=False)
@@ -330,6 +337,10 @@ class Overview:
             lines.append(f"missing together, in {counted(each.rows, 'row')}: {names}")
         if self.repeated_rows:
             lines.append(f"repeated rows: {self.about_repeated_rows()}")
+        if self.row_dependence is not None:
+            lines.append(f"warning: {self.row_dependence}")
+        if self.null_of_rows:
+            lines.append(f"p-values: {self.null_of_rows}")
         return [*lines, *self.explained()]
 
     def about_repeated_rows(self) -> str:
@@ -399,6 +410,8 @@ class Overview:
             "score": self.score,
             "rows": self.rows,
             "repeated_rows": self.repeated_rows,
+            "null_of_rows": self.null_of_rows,
+            "row_dependence": self.row_dependence and self.row_dependence.to_dict(),
             "columns": list(self.columns),
             "parameters": dict(self.parameters),
             "complete": self.complete,

@@ -299,7 +299,7 @@ class SearchResult:
             "scored": self.scored,
             "examined": [list(each) for each in self.examined],
             "complete": self.complete,
-            "tests": None if self.tests is None else dataclasses.asdict(self.tests),
+            "tests": None if self.tests is None else self.tests.to_dict(),
             "subspaces": [subspace.to_dict() for subspace in self.subspaces],
             "relations": [relation.to_dict() for relation in self.relations],
         }

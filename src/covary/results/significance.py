@@ -127,6 +127,10 @@ class TestResult:
     tested : int or None
         The number of rows that were tested. With given columns, rows with missing cells are left
         out, and a random sample of 5,000 rows is tested if there are more.
+    null_of_rows : str
+        What takes the place of permutations in series or groups, in words; else empty.
+    row_dependence : RowDependence or None
+        Why the p-value may be wrong: rows that depend on each other.
     """
 
     __test__: ClassVar[bool] = False  # not a test class of pytest
@@ -145,6 +149,8 @@ class TestResult:
     level: float | None = None
     given: tuple[Any, ...] = ()
     tested: int | None = None
+    null_of_rows: str = ""
+    row_dependence: RowDependence | None = None
 
     def __str__(self) -> str:
         return "\n  ".join([self.summary(), *self.explained()])
@@ -156,6 +162,7 @@ class TestResult:
             columns=tuple(labels.get(name, name) for name in self.columns),
             target=labels.get(self.target, self.target),
             given=tuple(labels.get(name, name) for name in self.given),
+            row_dependence=self.row_dependence and self.row_dependence.relabelled(labels),
         )
 
     def summary(self) -> str:
@@ -188,17 +195,22 @@ class TestResult:
         rows = counted(self.rows, "row")
         if self.tested is not None and self.tested < self.rows:
             rows = f"{self.tested:,} of {rows}"
-        if self.exact:
+        if self.null_of_rows:
+            number = f"all {self.permutations:,}" if self.exact else f"{self.permutations:,}"
+            lines.append(f"{number} tables in which {self.null_of_rows} (seed {self.seed})")
+        elif self.exact:
             arrangements = counted(self.permutations, "other arrangement")
             lines.append(f"exact: all {arrangements} of the values ({rows})")
         else:
             permutations = counted(self.permutations, "permutation")
             lines.append(f"{permutations} of {permuted} ({rows}, seed {self.seed})")
-        if self.tested is not None and self.tested < self.rows:
+        if self.tested is not None and self.tested < self.rows and not self.null_of_rows:
             # At most this many rows are tested, see `tested`.
             sampled = self.tested == MAX_TESTED
             why = "the tested rows are a random sample" if sampled else LEFT_OUT
             lines.append(why)
+        if self.row_dependence is not None:
+            lines.append(f"warning: {self.row_dependence}")
         if self.level is not None:
             side = "at most" if self.pvalue <= self.level else "above"
             lines[1] += f"; stopped early because p is {side} {self.level:g}"
@@ -212,7 +224,9 @@ class TestResult:
         """Return all fields except the null distribution as JSON types."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         del fields["null"]
-        return {**fields, "columns": list(self.columns), "given": list(self.given)}
+        warning = self.row_dependence and self.row_dependence.to_dict()
+        lists = {"columns": list(self.columns), "given": list(self.given)}
+        return {**fields, **lists, "row_dependence": warning}
 
     def to_json(self, **options: Any) -> str:
         """Return `to_dict` as JSON text; options are passed to `json.dumps`."""
@@ -236,6 +250,10 @@ class TestSummary:
         use it.
     complete : bool
         False if the tests were interrupted.
+    null_of_rows : str
+        What takes the place of permutations in series or groups, in words; else empty.
+    row_dependence : RowDependence or None
+        Why p-values may be wrong: rows that depend on each other.
     """
 
     __test__: ClassVar[bool] = False  # not a test class of pytest
@@ -245,6 +263,8 @@ class TestSummary:
     seed: int
     level: float
     complete: bool = True
+    null_of_rows: str = ""
+    row_dependence: RowDependence | None = None
 
     def explained(
         self, target: Any = None, given: Sequence[Any] = (), marked: bool = True
@@ -259,7 +279,10 @@ class TestSummary:
             null = global_null = f"{printable(target)} were independent of the other columns"
             if given:
                 null = global_null = f"{null} given {listing(given)}"
+        of_rows = [f"in place of permutations, {self.null_of_rows}"] if self.null_of_rows else []
+        of_rows += [f"warning: {self.row_dependence}"] if self.row_dependence else []
         lines = [
+            *of_rows,
             f"p: probability of evidence at least this large if {null}; for this set alone, not "
             f"corrected for the search (up to {counted(self.permutations, 'permutation')})",
         ]
@@ -273,3 +296,14 @@ class TestSummary:
             f"{global_null} (Bonferroni, with the null distribution of sets of its size)",
             *([f"{ADDS_NOTHING}: no evidence that every column is needed"] if marked else []),
         ]
+
+    def relabelled(self, labels: Mapping[str, Any]) -> TestSummary:
+        """Return the same summary with other labels for the columns."""
+        dependence = self.row_dependence and self.row_dependence.relabelled(labels)
+        return dataclasses.replace(self, row_dependence=dependence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON types."""
+        warning = self.row_dependence and self.row_dependence.to_dict()
+        fields = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        return {**fields, "row_dependence": warning}

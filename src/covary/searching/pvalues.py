@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +14,7 @@ from covary import errors
 from covary.array_types import Columns, Floats, OnStage
 from covary.engines import Engine, RunTasks
 from covary.results import TestSummary
+from covary.results.significance import RowDependence
 from covary.runs import RunFile, StoredTasks
 from covary.searching.plan import SearchPlan
 from covary.searching.progress import of_stage, reporting
@@ -29,6 +31,7 @@ from covary.significance.null_evidence import (
 )
 from covary.significance.nulls import NullTables, RandomPermutations, present_rows
 from covary.significance.permutation import NullDistribution, PermutationResult, PermutationTest
+from covary.significance.row_dependence import find_row_dependence
 from covary.significance.stopping import LEVEL, Stopping
 from covary.significance.time_shifts import TimeShifts
 from covary.table.dependent_rows import SERIES
@@ -79,6 +82,8 @@ class SearchPvalues:
         ----------
         choose_relations : returns the relations among the sets
         """
+        if self.row_dependence is not None:
+            errors.warn(errors.dependent_rows(str(self.row_dependence)))
         try:
             self._test_sets(engine, run_file, on_progress)
             self._draw_null_evidence(engine, run_file, on_progress)
@@ -88,6 +93,14 @@ class SearchPvalues:
             if run_file is not None:
                 run_file.flush()
         self.complete = True
+
+    @cached_property
+    def row_dependence(self) -> RowDependence | None:
+        """Why p-values may be wrong: rows that depend on each other."""
+        plan = self.plan
+        columns = plan.candidates.columns.tolist()
+        columns += [] if plan.target is None else [plan.target]
+        return find_row_dependence(plan.prepared, columns)
 
     def _moving(self, columns: Sequence[int]) -> tuple[int, ...]:
         """Return the columns to permute: these, or only the target."""
@@ -182,7 +195,7 @@ class SearchPvalues:
         """
         assert self.family is not None
         assert self.null is not None
-        evidence = dict(zip(self.sets, self.null.observed.tolist(), strict=True))
+        evidence = self._comparable()
         sets = [columns for columns in self.sets if len(columns) == size]
         for columns in sets:
             within = [self.expected[subset] for subset in _subsets(columns, self.expected)]
@@ -193,6 +206,14 @@ class SearchPvalues:
         for columns in own:
             expected = self.family.expected(size, evidence[columns])
             self.expected[columns] = min(self.expected[columns], expected)
+
+    def _comparable(self) -> dict[Columns, float]:
+        """Return the evidence of each set, comparable between sets."""
+        assert self.family is not None
+        assert self.null is not None
+        null = self.family.null
+        scaled = null.scaled(self.null.observed, self.sets, self.plan.target)
+        return dict(zip(self.sets, scaled.tolist(), strict=True))
 
     # ------------------------------------------------------------ results
 
@@ -227,7 +248,7 @@ class SearchPvalues:
         """
         assert self.null is not None
         added = math.log(self.plan.n_columns)
-        evidence = dict(zip(self.sets, self.null.observed.tolist(), strict=True))
+        evidence = self._comparable()
         return [
             pvalue <= LEVEL
             and all(
@@ -283,12 +304,15 @@ class SearchPvalues:
 
     def summary(self) -> TestSummary:
         """Return what the p-values are corrected for."""
+        dependent = self.plan.prepared.dependent
         return TestSummary(
             permutations=self.plan.options.permutations,
             compared=self.family.n_compared if self.family is not None else 0,
             seed=self.plan.options.seed,
             level=LEVEL,
             complete=self.complete,
+            null_of_rows=dependent.sentence() if dependent is not None else "",
+            row_dependence=self.row_dependence,
         )
 
 

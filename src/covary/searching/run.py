@@ -216,13 +216,14 @@ class Search:
         plan = self.plan
         subspaces = self._subspaces(record.labels, presenter)
         labels = record.labels
+        by_name = dict(zip(plan.prepared.names, labels, strict=True))
         return SearchResult(
             tuple(subspaces[columns] for columns, _ in self.found()),
             relations=tuple(subspaces[columns] for columns, _ in self.relations().listed),
             measure=plan.measure.name,
             strategy=plan.strategy.name,
             parameters={**plan.parameters(), **plan.options.test_facts()},
-            tests=None if self.pvalues is None else self.pvalues.summary(),
+            tests=None if self.pvalues is None else self.pvalues.summary().relabelled(by_name),
             target=None if plan.target is None else labels[plan.target],
             rows=plan.prepared.n_rows,
             scored=self.scored,

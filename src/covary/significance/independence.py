@@ -20,6 +20,7 @@ from covary.significance.nulls import (
     present_rows,
 )
 from covary.significance.permutation import NullDistribution, PermutationTest
+from covary.significance.row_dependence import find_row_dependence
 from covary.significance.stopping import Stopping
 from covary.significance.time_shifts import time_shifts
 from covary.table.dependent_rows import SERIES
@@ -76,6 +77,9 @@ class IndependenceTest(NamedTuple):
         stopping = None
         if options.level is not None and not is_exact:
             stopping = Stopping(maximum, options.level, continue_below=False)
+        dependence = find_row_dependence(prepared, columns)
+        if dependence is not None:
+            errors.warn(errors.dependent_rows(str(dependence)))
         reason = self.measure.untestable(prepared, columns, target)
         if reason:
             errors.warn(errors.cannot_test(reason))
@@ -100,6 +104,8 @@ class IndependenceTest(NamedTuple):
             tested=self.measure.n_tested(prepared, columns, target),
             seed=options.seed,
             level=options.level if maximum > result.null.size else None,
+            null_of_rows=prepared.dependent.sentence() if prepared.dependent else "",
+            row_dependence=dependence,
         )
 
     def _null_tables(self) -> tuple[NullTables, int, bool]:

@@ -26,6 +26,7 @@ from covary.prepare.derived import keep_missing
 from covary.runs import Codec
 from covary.seeds import Purpose, random_stream
 from covary.significance.nulls import exchanged, present_rows
+from covary.significance.time_scales import EvidenceScales
 from covary.table.dependent_rows import SERIES, DependentRows, spaced_shift
 from covary.tail_probability import SMALLEST_PVALUE
 
@@ -70,6 +71,7 @@ class NullEvidence(NamedTuple):
     seed : of the shuffles
     each_target : whether each column of three or more is the target once. Then a relation of some
         columns with another target counts as another set
+    scales : the scales of the evidence, if rows are time series
     """
 
     measure: Measure
@@ -78,6 +80,7 @@ class NullEvidence(NamedTuple):
     target: int | None
     seed: int
     each_target: bool = False
+    scales: EvidenceScales | None = None
 
     @classmethod
     def of(
@@ -95,7 +98,8 @@ class NullEvidence(NamedTuple):
         sample = _sample_rows(prepared, sampled_rows(prepared, used), seed)
         sample.precompute(measure.evidence_needs())
         ordered = order_one_by_content(prepared, columns)
-        return cls(measure, sample, tuple(ordered), target, seed, each_target)
+        scales = EvidenceScales(sample)
+        return cls(measure, sample, tuple(ordered), target, seed, each_target, scales)
 
     @property
     def n_fixed(self) -> int:
@@ -176,11 +180,21 @@ class NullEvidence(NamedTuple):
         evidence: Callable[[Sequence[Columns], int | None], Floats],
     ) -> Floats:
         """Return the evidence of sets, each of whose columns is the target once if required."""
-        if self._n_targets(len(sets[0])) == 1:
-            return evidence(sets, self.target).ravel()
-        by_target = {c: [each for each in sets if c in each] for c in chosen}
-        found = [evidence(some, target).ravel() for target, some in by_target.items() if some]
+        by_target: dict[int | None, Sequence[Columns]] = {self.target: sets}
+        if self._n_targets(len(sets[0])) > 1:
+            by_target = {c: [each for each in sets if c in each] for c in chosen}
+        found = [
+            self.scaled(evidence(some, target), some, target).ravel()
+            for target, some in by_target.items()
+            if some
+        ]
         return np.concatenate(found)
+
+    def scaled(
+        self, evidence: Floats, sets: Sequence[Sequence[int]], target: int | None
+    ) -> Floats:
+        """Return evidence that is comparable between sets; sets are on the last axis."""
+        return evidence if self.scales is None else self.scales.scaled(evidence, sets, target)
 
     @property
     def _series(self) -> DependentRows | None:

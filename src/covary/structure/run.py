@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from covary import errors
 from covary.array_types import OnStage
 from covary.engines import Engine, RunTasks
 from covary.formatting import listing
@@ -27,11 +29,14 @@ from covary.results.overview import (
     Overview,
     named_after,
 )
+from covary.results.significance import RowDependence
 from covary.runs import OVERVIEW, RunDescription, RunFile
 from covary.searching.plan import source_of, table_facts
 from covary.searching.record import SearchRecord
 from covary.significance.null_evidence import FamilyPvalues, NullEvidence, too_rare
+from covary.significance.row_dependence import find_row_dependence
 from covary.significance.stopping import LEVEL
+from covary.significance.time_scales import EvidenceScales
 from covary.significance.time_shifts import compared_rows
 from covary.structure.evidence import (
     MAX_TESTED,
@@ -159,6 +164,8 @@ class OverviewRun:
         if len(columns) < 2:
             self.order = list(columns)
             return
+        if self.row_dependence is not None:
+            errors.warn(errors.dependent_rows(str(self.row_dependence)))
         prepared.precompute(self.plan.measure.needs())
         prepared.precompute(self.plan.measure.evidence_needs())
         with engine.session(prepared) as session:
@@ -166,21 +173,26 @@ class OverviewRun:
             found = self.explanations = Explanations(prepared, columns, run)
             self.score, self.order = found.score, found.order
             drafts = self._drafts(found)
-        compared = compared_rows(prepared)
+        compared, scales = compared_rows(prepared), EvidenceScales(prepared)
         compared.precompute(self.plan.measure.evidence_needs())
         with engine.session(compared) as session:
             run = stages.around(session.run, "evidence of links")
             tested = [each for link in drafts for each in small_relations(link)]
-            evidence = _evidence_of(tested, run)
-        family = self._family(evidence, drafts, compared, engine, stages)
+            evidence = _evidence_of(tested, scales, run)
+        family = self._family(evidence, drafts, compared, scales, engine, stages)
         drafts, _ = self._significant(drafts, evidence, family)
         with engine.session(compared) as session:
             run = stages.around(session.run, "evidence of pairs")
-            pairs = _evidence_of(self._pairs_between_groups(drafts), run)
+            pairs = _evidence_of(self._pairs_between_groups(drafts), scales, run)
         drafts += self._weak_links(found, drafts, pairs, family)
         evidence |= pairs
         self.links, self.pvalues = self._significant(drafts, evidence, family)
         self.not_examined = self._list_not_examined(found)
+
+    @cached_property
+    def row_dependence(self) -> RowDependence | None:
+        """Why p-values may be wrong: rows that depend on each other."""
+        return find_row_dependence(self.plan.prepared, self.plan.columns)
 
     def _drafts(self, found: Explanations) -> list[Draft]:
         """Return all links that the score of the table shows, and exact relations."""
@@ -209,6 +221,7 @@ class OverviewRun:
         evidence: dict[Relation, float],
         drafts: Sequence[Draft],
         compared: Prepared,
+        scales: EvidenceScales,
         engine: Engine,
         stages: Stages,
     ) -> FamilyPvalues:
@@ -226,7 +239,7 @@ class OverviewRun:
         if large:
             with engine.session(compared) as session:
                 run = stages.around(session.run, "evidence of larger links")
-                evidence.update(_evidence_of(large, run))
+                evidence.update(_evidence_of(large, scales, run))
             with engine.session(null) as session:
                 run = stages.around(session.run, "null distribution of larger links")
                 family.compute(sorted({each.size for each in large}), run)
@@ -346,6 +359,7 @@ class OverviewRun:
     def result(self, record: SearchRecord) -> Overview:
         """Return the result in the user's terms."""
         prepared, labels = self.plan.prepared, record.labels
+        by_name = dict(zip(prepared.names, labels, strict=True))
         groups = []
         linked: set[int] = set()
         for columns, members, _ in self._groups():
@@ -380,6 +394,8 @@ class OverviewRun:
             constant=tuple(label for c, label in enumerate(labels) if not prepared.varies[c]),
             rows=prepared.n_rows,
             repeated_rows=count_repeated_rows(prepared),
+            null_of_rows=prepared.dependent.sentence() if prepared.dependent else "",
+            row_dependence=self.row_dependence and self.row_dependence.relabelled(by_name),
             parameters=self.plan.parameters(),
             complete=self.complete,
             _frame_library=record.frame_library,
@@ -413,12 +429,15 @@ class OverviewRun:
         )
 
 
-def _evidence_of(relations: Sequence[Relation], run: RunTasks) -> dict[Relation, float]:
-    """Return the evidence of relations."""
+def _evidence_of(
+    relations: Sequence[Relation], scales: EvidenceScales, run: RunTasks
+) -> dict[Relation, float]:
+    """Return the evidence of relations, comparable between them."""
     different = list(dict.fromkeys(relations))
     evidence: dict[Relation, float] = {}
     for first, some in run(relations_evidence, different):
-        evidence.update(zip(different[first : first + len(some)], some, strict=True))
+        for relation, found in zip(different[first : first + len(some)], some, strict=True):
+            evidence[relation] = found / scales.of_set(relation.columns, relation.target)
     return evidence
 
 

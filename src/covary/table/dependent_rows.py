@@ -63,6 +63,23 @@ class DependentRows:
         """The place of each row within its series."""
         return np.arange(self.starts[-1]) - self.starts[self.of_row]
 
+    def sentence(self) -> str:
+        """Return what takes the place of permutations, in words."""
+        n, n_groups = int(self.starts[-1]), self.sizes.size
+        if self.kind == SERIES:
+            series = "" if n_groups == 1 else f" within each of {n_groups:,} series"
+            return (
+                f"columns are shifted in time{series}, by up to {2 * int(self.reaches.max()):,} "
+                f"rows relative to each other, and {self.centre.size:,} of {n:,} rows are "
+                "compared; this assumes that unrelated series are stationary, at least one of two"
+            )
+        if self.kind == WITHIN:
+            return (
+                f"rows are exchanged within {n_groups:,} groups, and numbers are compared with "
+                "the mean of their group: only dependence beyond the groups counts"
+            )
+        return f"whole groups of equal size are exchanged ({n_groups:,} groups)"
+
     def shifted(self, shifts: Integers) -> Integers:
         """Return the rows that take the place of the centre if each series is shifted."""
         return self.centre + shifts[self.of_row[self.centre]]
