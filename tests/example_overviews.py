@@ -13,7 +13,8 @@ from covary.measures import find_measure
 from covary.prepare import prepare
 from covary.report.presenter import OverviewPresenter
 from covary.results import Group, Link, MissingTogether, Overview
-from covary.results.overview import COPY, FUNCTION, GO_TOGETHER, IDENTITY, named_after
+from covary.results.link import COPY, FUNCTION, GO_TOGETHER, IDENTITY
+from covary.results.overview import named_after
 from covary.searching.record import SearchRecord
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from covary.prepare import prepare
-from covary.results.overview import COPY, FUNCTION, IDENTITY
+from covary.results.link import COPY, FUNCTION, IDENTITY
 from covary.structure.exact import as_functions, find_copies, is_function
 from covary.structure.identities import as_formula, find_identities
 from covary.structure.links import Draft

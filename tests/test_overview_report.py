@@ -17,7 +17,7 @@ from covary.report.cards import MAX_CARDS
 from covary.report.content import gather_overview_content
 from covary.report.presenter import SearchPresenter
 from covary.results import Link, MissingTogether
-from covary.results.overview import COPY
+from covary.results.link import COPY
 from example_overviews import (
     EXAMPLE_LINKS,
     example_frame,

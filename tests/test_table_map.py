@@ -15,7 +15,7 @@ from covary.plots.figures.map_layout import WIDE, map_layout
 from covary.plots.figures.map_shapes import HELPS
 from covary.plots.table_map import MAX_COLUMNS, link_sentence, strongest_links, table_map
 from covary.results import Link
-from covary.results.overview import COPY, FUNCTION, GO_TOGETHER, IDENTITY
+from covary.results.link import COPY, FUNCTION, GO_TOGETHER, IDENTITY
 from example_overviews import EXAMPLE_LINKS, example_overview, overview_of
 from test_figures import HOSTILE
 

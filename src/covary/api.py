@@ -27,7 +27,8 @@ from covary.searching.strategies import (
 )
 from covary.significance.independence import TestOptions, plan_test
 from covary.structure.options import OverviewOptions
-from covary.structure.run import OverviewPlan, OverviewRun, plan_overview
+from covary.structure.plan import OverviewPlan, plan_overview
+from covary.structure.run import OverviewRun
 from covary.table import TableOptions, label_matrix, labels_of
 
 __all__ = ["evidence", "explain", "matrix", "overview", "score", "search", "test"]

@@ -63,7 +63,8 @@ def command(
     from covary.api import overview_result
     from covary.engines import find_engine
     from covary.structure.options import OverviewOptions
-    from covary.structure.run import OverviewRun, plan_overview
+    from covary.structure.plan import plan_overview
+    from covary.structure.run import OverviewRun
 
     options.check_files(file, run_path, resume, report, no_rows)
     found_engine = find_engine(engine, jobs)

@@ -22,7 +22,7 @@ from covary.plots.figures.map_shapes import (
 from covary.plots.figures.style import isolated, joined_labels, shown_label
 from covary.plots.levels import shortened
 from covary.results import Link, Overview
-from covary.results.overview import COPY, EXPLAINS, FUNCTION, GO_TOGETHER, IDENTITY
+from covary.results.link import COPY, EXPLAINS, FUNCTION, GO_TOGETHER, IDENTITY
 
 # A map with more columns cannot be read: it shows those of the strongest links.
 MAX_COLUMNS = 150

@@ -14,7 +14,7 @@ from covary.plots.table_map import EXACT, all_columns, link_sentence, table_map
 from covary.report.cards import contributions_of
 from covary.report.findings import Contribution
 from covary.results import Link, MissingTogether, Overview
-from covary.results.overview import LEAST_MISSING, pvalue_text
+from covary.results.link import LEAST_MISSING, pvalue_text
 
 MAX_CHARACTERS = 300
 

@@ -1,7 +1,8 @@
 """What the public functions return: data with printing, frames and JSON."""
 
 from covary.results.explanation import Cell, Explanation, Part, Step
-from covary.results.overview import Group, Link, MissingTogether, Overview, OverviewPresenter
+from covary.results.link import Link
+from covary.results.overview import Group, MissingTogether, Overview, OverviewPresenter
 from covary.results.search import Presenter, SearchResult, Subspace
 from covary.results.significance import (
     ADDS_NOTHING,

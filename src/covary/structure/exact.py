@@ -10,7 +10,7 @@ import numpy as np
 from covary.array_types import Floats, Rows
 from covary.measures.shared.content_order import table_ranks_by_content
 from covary.prepare import Prepared
-from covary.results.overview import COPY, FUNCTION
+from covary.results.link import COPY, FUNCTION
 from covary.structure.explanations import Explanations
 from covary.structure.links import Draft
 from covary.structure.repeats import different_rows

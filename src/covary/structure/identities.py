@@ -9,7 +9,7 @@ import numpy as np
 from covary.array_types import Floats
 from covary.measures.shared.content_order import rows_by_content, table_order_by_content
 from covary.prepare import Prepared
-from covary.results.overview import FUNCTION, IDENTITY
+from covary.results.link import FUNCTION, IDENTITY
 from covary.structure.formulas import Formula, fitted, formula_text, number_text
 from covary.structure.identity_search import (
     MIN_ROWS,

@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 
 from covary.array_types import Columns
-from covary.results.overview import EXPLAINS, GO_TOGETHER
+from covary.results.link import EXPLAINS, GO_TOGETHER
 from covary.structure.explanations import Explanations
 
 # One of several columns is named only if it adds this fraction of the whole target, and this

@@ -9,7 +9,7 @@ import numpy as np
 from covary.array_types import Columns, Floats
 from covary.measures.shared.content_order import table_ranks_by_content
 from covary.prepare import Prepared
-from covary.results.overview import IDENTITY
+from covary.results.link import IDENTITY
 from covary.structure.explanations import Explanations
 from covary.structure.links import Draft
 from covary.structure.value_counts import run_lengths

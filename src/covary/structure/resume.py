@@ -18,7 +18,8 @@ from covary.searching.resume import (
     restore_table,
 )
 from covary.structure.options import OverviewOptions
-from covary.structure.run import OverviewRun, plan_overview
+from covary.structure.plan import plan_overview
+from covary.structure.run import OverviewRun
 
 
 def restore_overview(

@@ -18,20 +18,11 @@ from covary import errors
 from covary.array_types import OnStage
 from covary.engines import Engine, RunTasks
 from covary.formatting import listing
-from covary.measures import Measure, find_measure
 from covary.prepare import Prepared
-from covary.registry import DEFAULT_MEASURE
-from covary.results.overview import (
-    IDENTITY,
-    Group,
-    Link,
-    MissingTogether,
-    Overview,
-    named_after,
-)
+from covary.results.link import IDENTITY, Link
+from covary.results.overview import Group, MissingTogether, Overview, named_after
 from covary.results.significance import RowDependence
-from covary.runs import OVERVIEW, RunDescription, RunFile
-from covary.searching.plan import source_of, table_facts
+from covary.runs import RunFile
 from covary.searching.record import SearchRecord
 from covary.significance.null_evidence import FamilyPvalues, NullEvidence, too_rare
 from covary.significance.row_dependence import find_row_dependence
@@ -61,50 +52,13 @@ from covary.structure.links import (
 )
 from covary.structure.missing import explained_by_missing, find_missing_together
 from covary.structure.one_hot import block_links, find_blocks, without_links_in_blocks
-from covary.structure.options import OverviewOptions
+from covary.structure.plan import OverviewPlan
 from covary.structure.repeats import count_repeated_rows
 from covary.structure.tasks import Stages
-from covary.table import TableOptions, kind_of_frame, labels_of
+from covary.table import kind_of_frame, labels_of
 
 # Links with a larger false discovery rate are left out.
 MAX_RATE = 0.1
-
-
-@dataclass(frozen=True)
-class OverviewPlan:
-    """Everything that defines an overview.
-
-    Parameters
-    ----------
-    prepared, measure : the columns and the measure
-    options : as given by the user
-    source : the file of the table, if it is one
-    """
-
-    prepared: Prepared
-    measure: Measure
-    options: OverviewOptions
-    source: str | None = None
-
-    @property
-    def columns(self) -> list[int]:
-        """The columns that vary."""
-        prepared = self.prepared
-        return prepared.varying(range(len(prepared.names)))
-
-    def parameters(self) -> dict[str, Any]:
-        """Return all parameters by name, as JSON types."""
-        return {**self.options.to_dict(), **self.prepared.table.options.to_facts()}
-
-    def description(self) -> RunDescription:
-        """Return what identifies this overview in a run file."""
-        return RunDescription(
-            parameters=self.parameters(),
-            defaults=OverviewOptions.defaults() | TableOptions.former_defaults(),
-            bounds=self.measure.bounds,
-            kind=OVERVIEW,
-            **table_facts(self.prepared, self.source),
-        )
 
 
 @dataclass
@@ -439,16 +393,6 @@ def _evidence_of(
         for relation, found in zip(different[first : first + len(some)], some, strict=True):
             evidence[relation] = found / scales.of_set(relation.columns, relation.target)
     return evidence
-
-
-def plan_overview(
-    data: Any, columns: Sequence[Any] | None, options: OverviewOptions
-) -> OverviewPlan:
-    """Return the plan of an overview of any data that `read_table` accepts."""
-    measure = find_measure(DEFAULT_MEASURE)
-    measure, prepared, roles = measure.with_roles(data, columns, None, None)
-    measure.check(prepared, len(roles.tested))
-    return OverviewPlan(prepared, measure, options, source_of(data))
 
 
 def without_circles(links: Sequence[Draft]) -> list[Draft]:

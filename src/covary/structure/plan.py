@@ -1,0 +1,62 @@
+"""The plan of an overview: the table, the measure and the options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from covary.measures import Measure, find_measure
+from covary.prepare import Prepared
+from covary.registry import DEFAULT_MEASURE
+from covary.runs import OVERVIEW, RunDescription
+from covary.searching.plan import source_of, table_facts
+from covary.structure.options import OverviewOptions
+from covary.table import TableOptions
+
+
+@dataclass(frozen=True)
+class OverviewPlan:
+    """Everything that defines an overview.
+
+    Parameters
+    ----------
+    prepared, measure : the columns and the measure
+    options : as given by the user
+    source : the file of the table, if it is one
+    """
+
+    prepared: Prepared
+    measure: Measure
+    options: OverviewOptions
+    source: str | None = None
+
+    @property
+    def columns(self) -> list[int]:
+        """The columns that vary."""
+        prepared = self.prepared
+        return prepared.varying(range(len(prepared.names)))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return all parameters by name, as JSON types."""
+        return {**self.options.to_dict(), **self.prepared.table.options.to_facts()}
+
+    def description(self) -> RunDescription:
+        """Return what identifies this overview in a run file."""
+        return RunDescription(
+            parameters=self.parameters(),
+            defaults=OverviewOptions.defaults() | TableOptions.former_defaults(),
+            bounds=self.measure.bounds,
+            kind=OVERVIEW,
+            **table_facts(self.prepared, self.source),
+        )
+
+
+def plan_overview(
+    data: Any, columns: Sequence[Any] | None, options: OverviewOptions
+) -> OverviewPlan:
+    """Return the plan of an overview of any data that `read_table` accepts."""
+    measure = find_measure(DEFAULT_MEASURE)
+    measure, prepared, roles = measure.with_roles(data, columns, None, None)
+    measure.check(prepared, len(roles.tested))
+    return OverviewPlan(prepared, measure, options, source_of(data))
