@@ -29,7 +29,6 @@ import naive_conditional
 import naive_evidence
 import naive_significance as naive
 from covary import UDSChance
-from covary.api import search_result
 from covary.correlation_scale import reading
 from covary.engines import Threads
 from covary.errors import ColumnError, ParameterError, RunError, TableError
@@ -40,6 +39,7 @@ from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.midranks import FoldedColumns, MidRanks
 from covary.measures.uds_chance.set_scorer import SetScorer
 from covary.prepare import Ranks, prepare
+from covary.report.presenter import search_result
 from covary.searching.options import SearchOptions
 from covary.searching.plan import plan_search
 from covary.searching.run import Search

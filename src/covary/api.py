@@ -14,7 +14,7 @@ from covary.keywords import check_keywords, declared, measure_of
 from covary.measures import Measure, find_measure
 from covary.options import accepts
 from covary.registry import DEFAULT_MEASURE
-from covary.report.presenter import OverviewPresenter, SearchPresenter
+from covary.report.presenter import OverviewPresenter, search_result
 from covary.results import Explanation, Overview, SearchResult, TestResult
 from covary.searching.options import SearchOptions
 from covary.searching.pairs import pair_scores
@@ -27,7 +27,7 @@ from covary.searching.strategies import (
 )
 from covary.significance.independence import TestOptions, plan_test
 from covary.structure.options import OverviewOptions
-from covary.structure.plan import OverviewPlan, plan_overview
+from covary.structure.plan import plan_overview
 from covary.structure.run import OverviewRun
 from covary.table import TableOptions, label_matrix, labels_of
 
@@ -369,22 +369,6 @@ def search(
     with searching.stored_in(run, resume=resume) as run_file:
         searching.run(find_engine(engine, n_jobs), run_file, on_progress)
     return search_result(searching, data)
-
-
-def search_result(searched: Search, data: Any = None) -> SearchResult:
-    """Return the result of a search that ended or was interrupted, with figures and report."""
-    record = searched.record(data)
-
-    def overview_of(on_progress: OnStage | None) -> Overview:
-        plan = OverviewPlan(record.prepared, searched.plan.measure.plain(), OverviewOptions())
-        found = OverviewRun(plan)
-        found.run(record.engine, on_progress=on_progress)
-        return found.result(found.record(data))
-
-    # The overview is that of the default measure.
-    has_overview = searched.plan.measure.plain() == find_measure(DEFAULT_MEASURE)
-    presenter = SearchPresenter(record, overview_of if has_overview else None)
-    return searched.result(record, presenter)
 
 
 @accepts(TableOptions)

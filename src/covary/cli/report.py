@@ -67,7 +67,8 @@ def command(
 
 def _restore(run_file: str, table: str | None) -> tuple[Any, str | None, str]:
     """Return the result of a run file, the path of its table, and the beginning of a title."""
-    from covary.api import overview_result, search_result
+    from covary.api import overview_result
+    from covary.report.presenter import search_result
     from covary.runs import OVERVIEW, RunFile
     from covary.searching.resume import restore_search
     from covary.structure.resume import restore_overview

@@ -71,8 +71,8 @@ def command(
       covary search genes.parquet --run genes.covary     if interrupted, add --resume
       covary search wine.csv --report wine.html          an HTML page
     """  # noqa: D301
-    from covary.api import search_result
     from covary.engines import find_engine
+    from covary.report.presenter import search_result
     from covary.searching.run import Search
 
     options.check_files(file, run_path, resume, report, no_rows)

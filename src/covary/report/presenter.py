@@ -7,12 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from covary.array_types import OnStage
+from covary.measures import find_measure
 from covary.plots.accessors import OverviewPlots, SearchPlots, SetPlots
 from covary.plots.figure_source import FigureSource
+from covary.registry import DEFAULT_MEASURE
 from covary.report.content import gather_content, gather_overview_content
 from covary.report.page import check_page, render_page, write_page
 from covary.results import Overview, SearchResult
 from covary.searching.record import SearchRecord
+from covary.searching.run import Search
+from covary.structure.options import OverviewOptions
+from covary.structure.plan import OverviewPlan
+from covary.structure.run import OverviewRun
 
 DEFAULT_TITLE = "Dependent columns"
 OVERVIEW_TITLE = "Overview of the table"
@@ -100,3 +106,19 @@ class OverviewPresenter:
             on_progress=on_progress,
         )
         write_page(render_page(content), path)
+
+
+def search_result(searched: Search, data: Any = None) -> SearchResult:
+    """Return the result of a search that ended or was interrupted, with figures and report."""
+    record = searched.record(data)
+
+    def overview_of(on_progress: OnStage | None) -> Overview:
+        plan = OverviewPlan(record.prepared, searched.plan.measure.plain(), OverviewOptions())
+        found = OverviewRun(plan)
+        found.run(record.engine, on_progress=on_progress)
+        return found.result(found.record(data))
+
+    # The overview is that of the default measure.
+    has_overview = searched.plan.measure.plain() == find_measure(DEFAULT_MEASURE)
+    presenter = SearchPresenter(record, overview_of if has_overview else None)
+    return searched.result(record, presenter)
