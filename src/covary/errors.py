@@ -306,17 +306,27 @@ def too_few_groups(name: str, number: int) -> TableError:
 
 def lags_too_long(lags: int, rows: int) -> TableError:
     return TableError(
-        f"lags is {lags}, but the shortest series has {rows:,} rows: use at most "
-        f"{max((rows - 1) // 2, 0)}"
+        f"lags is {lags}, but the shortest series has {rows:,} rows: delays of up to a tenth of "
+        "the rows can be examined"
+    )
+
+
+def lags_with_given() -> ParameterError:
+    return ParameterError("lags cannot be combined with given in a test: leave one of them out")
+
+
+def lags_of_measure(measure: str) -> ParameterError:
+    return ParameterError(f"lags in a test need the measure uds-chance, not {measure}")
+
+
+def not_between_groups(option: str) -> ParameterError:
+    return ParameterError(
+        f"{option} cannot be combined with permute='between': it compares single rows"
     )
 
 
 def lags_need_target() -> ParameterError:
     return ParameterError("lags needs a target: the column that others explain later")
-
-
-def nothing_to_shift(what: str) -> ParameterError:
-    return ParameterError(f"{what} cannot be used with permute='between'")
 
 
 # ---------------------------------------------------------------- columns
@@ -974,10 +984,10 @@ def irregular_steps(name: str, share: float) -> CovaryWarning:
 
 
 def gaps_in_time(name: str, number: int) -> CovaryWarning:
-    gaps = "1 step" if number == 1 else f"{number:,} steps"
+    gaps, are = ("1 step", "is") if number == 1 else (f"{number:,} steps", "are")
     return CovaryWarning(
-        f"{gaps} of {_quoted(name)} are irregular (gaps, for example): the rows before and after "
-        "are treated as neighbours"
+        f"{gaps} of {_quoted(name)} {are} irregular (gaps, for example): the rows before and "
+        "after are treated as neighbours"
     )
 
 

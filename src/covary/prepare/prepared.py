@@ -260,6 +260,13 @@ def prepare_with_roles(
         extra = [] if target is None else [target]
         columns += [each for each in (*extra, *named_given) if not _is_named(each, columns)]
     prepared = prepare(data, columns)
+    if prepared.table.options.lags:
+        if target is None:
+            raise errors.lags_need_target()
+        # Earlier values of the target explain it, of course.
+        explained = _position(target, prepared.table)
+        own = np.flatnonzero(prepared.sources == prepared.sources[explained])
+        prepared = prepared.without([c for c in own.tolist() if c != explained])
     if not calendars and columns is None and prepared.table.options.dates is None:
         parts = [at for at, each in enumerate(prepared.table.columns) if each.part_of]
         wanted = {str(each) for each in (target, *named_given)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from covary.formatting import counted, listing, printable, short_number, to_json_text
 
@@ -82,11 +82,41 @@ class RowDependence:
         return {**fields, **lists, "text": str(self)}
 
 
+def _relabelled(lag: Lag, labels: Mapping[str, Any]) -> Lag:
+    return lag._replace(column=labels.get(lag.column, lag.column))
+
+
 def _first_names(names: Sequence[Any], most: int = 5) -> str:
     """Return the first names and the number of the others."""
     if len(names) <= most:
         return listing(names)
     return f"{', '.join(map(printable, names[:most]))} and {len(names) - most:,} more columns"
+
+
+class Lag(NamedTuple):
+    """What earlier values of a column explain of the target; ``str()`` names them.
+
+    Parameters
+    ----------
+    column : name
+        The explaining column.
+    rows : int
+        The delay, in rows.
+    explained : float
+        The fraction of the target that the column explains with this delay.
+    statistic : float
+        The evidence statistic.
+    """
+
+    column: Any
+    rows: int
+    explained: float
+    statistic: float
+
+    def __str__(self) -> str:
+        if self.rows == 0:
+            return printable(self.column)
+        return f"{printable(self.column)} {counted(self.rows, 'row')} before"
 
 
 @dataclass(frozen=True)
@@ -131,6 +161,11 @@ class TestResult:
         What takes the place of permutations in series or groups, in words; else empty.
     row_dependence : RowDependence or None
         Why the p-value may be wrong: rows that depend on each other.
+    lags : tuple of Lag
+        With ``lags``, what each column explains with each delay.
+    best_lag : Lag or None
+        The delay with the strongest evidence; score, statistic and p-value are about it. The
+        p-value is corrected for the number of columns and delays.
     """
 
     __test__: ClassVar[bool] = False  # not a test class of pytest
@@ -151,6 +186,8 @@ class TestResult:
     tested: int | None = None
     null_of_rows: str = ""
     row_dependence: RowDependence | None = None
+    lags: tuple[Lag, ...] = ()
+    best_lag: Lag | None = None
 
     def __str__(self) -> str:
         return "\n  ".join([self.summary(), *self.explained()])
@@ -163,11 +200,13 @@ class TestResult:
             target=labels.get(self.target, self.target),
             given=tuple(labels.get(name, name) for name in self.given),
             row_dependence=self.row_dependence and self.row_dependence.relabelled(labels),
+            lags=tuple(_relabelled(each, labels) for each in self.lags),
+            best_lag=self.best_lag and _relabelled(self.best_lag, labels),
         )
 
     def summary(self) -> str:
         """Return score and p-value as one line."""
-        others = self._others()
+        others = self._others() if self.best_lag is None else str(self.best_lag)
         if self.target is not None:
             others = f"{printable(self.target)} explained by {others}"
         if self.given:
@@ -192,6 +231,8 @@ class TestResult:
                     similar = f"for which {given} predict similar values of {target}"
                 permuted = f"{target} among rows {similar}"
         lines = [f"p: probability of evidence at least this large {null}"]
+        if self.lags:
+            lines[0] += f"; corrected for {len(self.lags):,} columns and delays"
         rows = counted(self.rows, "row")
         if self.tested is not None and self.tested < self.rows:
             rows = f"{self.tested:,} of {rows}"
@@ -226,7 +267,9 @@ class TestResult:
         del fields["null"]
         warning = self.row_dependence and self.row_dependence.to_dict()
         lists = {"columns": list(self.columns), "given": list(self.given)}
-        return {**fields, **lists, "row_dependence": warning}
+        best = self.best_lag and self.best_lag._asdict()
+        lags = {"lags": [each._asdict() for each in self.lags], "best_lag": best}
+        return {**fields, **lists, **lags, "row_dependence": warning}
 
     def to_json(self, **options: Any) -> str:
         """Return `to_dict` as JSON text; options are passed to `json.dumps`."""

@@ -23,6 +23,7 @@ from covary.runs import RunDescription
 from covary.searching.candidates import Candidates
 from covary.searching.options import SearchOptions
 from covary.searching.strategies import Strategy
+from covary.significance.nulls import check_arrangements, check_groups
 from covary.table import Column, TableOptions, undeclared
 from covary.version import __version__
 
@@ -121,6 +122,9 @@ def plan_search(
 ) -> SearchPlan:
     """Return the plan of a search of any data that `read_table` accepts."""
     measure, prepared, roles = measure.with_roles(data, columns, options.target, options.given)
+    if options.permutations > 0 or options.sift:
+        check_arrangements(prepared)
+        check_groups(prepared, given=roles.given, sift=options.sift)
     largest = len(roles.tested)
     if strategy.max_size is not None:
         largest = min(largest, strategy.max_size)

@@ -29,12 +29,16 @@ from covary.significance.null_evidence import (
     false_discovery_rates,
     family_pvalues,
 )
-from covary.significance.nulls import NullTables, RandomPermutations, present_rows
+from covary.significance.nulls import (
+    NullTables,
+    RandomPermutations,
+    present_rows,
+)
 from covary.significance.permutation import NullDistribution, PermutationResult, PermutationTest
 from covary.significance.row_dependence import find_row_dependence
 from covary.significance.stopping import LEVEL, Stopping
 from covary.significance.time_shifts import TimeShifts
-from covary.table.dependent_rows import SERIES
+from covary.table.dependent_rows import BETWEEN, SERIES
 
 # Returns the relations among the sets, given which of these are certain.
 ChooseRelations = Callable[[Sequence[bool]], Sequence[Columns]]
@@ -156,7 +160,13 @@ class SearchPvalues:
     def _test_increments(
         self, engine: Engine, run_file: RunFile | None, on_progress: OnStage | None
     ) -> None:
-        """Test the increments of relations; those of variants would take most of the time."""
+        """Test the increments of relations; those of variants would take most of the time.
+
+        If whole groups are exchanged, there is no such test.
+        """
+        dependent = self.plan.prepared.dependent
+        if dependent is not None and dependent.kind == BETWEEN:
+            return
         relations = [columns for columns in self.sets if columns in self.relations]
         if self.increments.untested(relations):
             report = of_stage("sets against their subsets", on_progress)

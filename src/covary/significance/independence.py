@@ -10,13 +10,17 @@ from covary import errors
 from covary.array_types import Columns, OnProgress
 from covary.engines import Engine
 from covary.measures import Measure
+from covary.measures.uds_chance.uds_chance import UDSChance
 from covary.options import Options, option
 from covary.prepare import Prepared, Roles
 from covary.results import TestResult
+from covary.significance.lags import best_lag
 from covary.significance.nulls import (
     NullTables,
     RandomPermutations,
     all_arrangements,
+    check_arrangements,
+    check_groups,
     present_rows,
 )
 from covary.significance.permutation import NullDistribution, PermutationTest
@@ -72,6 +76,8 @@ class IndependenceTest(NamedTuple):
         """Permute, compare and return the result."""
         prepared, names, options = self.prepared, self.prepared.names, self.options
         columns, target, given = self.roles.tested, self.roles.target, self.roles.given
+        if prepared.table.options.lags:
+            return self._run_lags()
         null_tables, maximum, is_exact = self._null_tables()
         test = PermutationTest(self.measure, prepared, (columns,), target, null_tables)
         stopping = None
@@ -106,6 +112,41 @@ class IndependenceTest(NamedTuple):
             level=options.level if maximum > result.null.size else None,
             null_of_rows=prepared.dependent.sentence() if prepared.dependent else "",
             row_dependence=dependence,
+        )
+
+    def _run_lags(self) -> TestResult:
+        """Test the best of all delays of all columns."""
+        prepared, roles, measure = self.prepared, self.roles, self.measure
+        names = prepared.names
+        if roles.given:
+            raise errors.lags_with_given()
+        if not isinstance(measure, UDSChance):
+            raise errors.lags_of_measure(measure.name)
+        assert roles.target is not None
+        others = [c for c in roles.others if prepared.varies[c]]
+        dependence = find_row_dependence(prepared, roles.tested)
+        if dependence is not None:
+            errors.warn(errors.dependent_rows(str(dependence)))
+        lags, best, pvalue, null = best_lag(measure, prepared, others, roles.target)
+        assert prepared.dependent is not None
+        columns = tuple(dict.fromkeys(each.column for each in lags))
+        return TestResult(
+            columns=(*columns, names[roles.target]),
+            target=names[roles.target],
+            score=lags[best].explained,
+            statistic=lags[best].statistic,
+            pvalue=pvalue,
+            null=null,
+            permutations=null.size,
+            exact=False,
+            measure=measure.name,
+            rows=prepared.n_rows,
+            tested=int(prepared.dependent.centre.size),
+            seed=self.options.seed,
+            null_of_rows=prepared.dependent.sentence(),
+            row_dependence=dependence,
+            lags=tuple(lags),
+            best_lag=lags[best],
         )
 
     def _null_tables(self) -> tuple[NullTables, int, bool]:
@@ -144,6 +185,8 @@ def plan_test(
     """Return a test of any data that `read_table` accepts."""
     measure, prepared, roles = measure.with_roles(data, columns, options.target, options.given)
     measure.check(prepared, len(roles.tested))
+    check_arrangements(prepared)
+    check_groups(prepared, given=roles.given)
     constant = [prepared.names[c] for c in roles.tested if not prepared.varies[c]]
     if constant:
         errors.warn(errors.never_varies(constant))

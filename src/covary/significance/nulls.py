@@ -11,13 +11,15 @@ from itertools import combinations
 
 import numpy as np
 
-from covary import kernels
+from covary import errors, kernels
 from covary.array_types import Columns, Floats, Integers, Rows
 from covary.measures import Measure
 from covary.prepare import Prepared, Ranks, keep_missing
 from covary.seeds import Purpose, random_stream
-from covary.table.dependent_rows import WITHIN, DependentRows
+from covary.table.dependent_rows import BETWEEN, SERIES, WITHIN, DependentRows
 
+# Fewer shifts of series, or exchanges of groups, cannot give a p-value of 5 %.
+MIN_ARRANGEMENTS = 20
 # All arrangements are listed only if they have at most this many cells in total.
 MAX_LISTED_CELLS = 10_000_000
 
@@ -114,6 +116,34 @@ class RandomPermutations(Arrangements):
         assert self.cells is not None
         starts = np.append(0, np.cumsum(np.bincount(self.cells)))
         return np.argsort(self.cells, kind="stable").astype(np.uint32), starts
+
+
+def check_arrangements(prepared: Prepared) -> None:
+    """Raise an error if there are too few shifts or exchanges for a p-value of 5 %."""
+    dependent = prepared.dependent
+    if dependent is None:
+        return
+    sizes, groups = dependent.sizes, str(prepared.table.options.groups)
+    if dependent.kind == SERIES:
+        numbers = 2.0 * dependent.reaches + 1.0
+        number = 4.0 * dependent.reaches[0] if sizes.size == 1 else float(np.log(numbers).sum())
+        least = MIN_ARRANGEMENTS if sizes.size == 1 else math.log(MIN_ARRANGEMENTS)
+        if number < least:
+            raise errors.too_short_series(int(sizes.max()))
+    elif dependent.kind == WITHIN and sizes.max() < 2:
+        raise errors.no_groups(groups, sizes.size)
+    elif dependent.kind == BETWEEN:
+        _, equal = np.unique(sizes, return_counts=True)
+        if sum(math.lgamma(number + 1) for number in equal.tolist()) < math.log(MIN_ARRANGEMENTS):
+            raise errors.too_few_groups(groups, sizes.size)
+
+
+def check_groups(prepared: Prepared, *, given: Columns = (), sift: bool = False) -> None:
+    """Raise an error if whole groups are exchanged in a test that needs similar rows."""
+    if prepared.dependent is not None and prepared.dependent.kind == BETWEEN:
+        for name, used in (("given", bool(given)), ("sift", sift)):
+            if used:
+                raise errors.not_between_groups(name)
 
 
 def exchanged(

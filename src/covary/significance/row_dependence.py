@@ -181,7 +181,7 @@ def _equal_neighbours(codes: Integers, counts: Integers) -> tuple[float, float]:
     variance = (squares * (squares + n * (n + 1.0)) - 2.0 * n * cubes - n**3) / (n * n * (n - 1.0))
     z = (expected - runs - 0.5) / math.sqrt(max(variance, 1e-12))
     equal, expected_equal = n - runs, n - expected
-    similarity = (equal - expected_equal) / max(n - 1.0 - expected_equal, 1.0)
+    similarity = (equal - expected_equal) / max(n - counts.size - expected_equal, 1.0)
     n_other = n - float(counts.max())
     if counts.size == 2:
         # Of a rare value, neighbours are rarely equal.

@@ -37,8 +37,8 @@ class TimeShifts(NullTables):
     dependent : the series
     columns : the columns that move
     seed : the random seed
-    relative : if there are one series and two sides, how many rows the second side moves relative
-        to the first one, in each table; otherwise, columns move independently at random
+    relative : if there are two sides, how many rows each series of the second side moves relative
+        to the first one, one line per table; otherwise, columns move independently at random
     sides : the columns of both sides; all columns of a side move together
     """
 
@@ -53,7 +53,7 @@ class TimeShifts(NullTables):
         reaches = self.dependent.reaches
         first, second = self.sides
         if self.relative is not None:
-            relative = self.relative[[number]]
+            relative = np.atleast_1d(self.relative[number])
         elif second:
             rng = random_stream(self.seed, Purpose.SET_TESTS, number)
             most = reaches if not first else 2 * reaches
@@ -126,3 +126,19 @@ def compared_rows(prepared: Prepared) -> Prepared:
         return prepared
     columns = range(len(prepared.names))
     return with_rows(prepared, columns, [dependent.centre] * len(columns), dependent.of_centre())
+
+
+def far_relative_shifts(dependent: DependentRows, least: int, number: int) -> Integers:
+    """Return shifts of each series by more than some rows, one line per table.
+
+    All of them, or evenly distributed ones, if there is one series; else random ones.
+    """
+    every = []
+    for most in (2 * dependent.reaches).tolist():
+        far = np.arange(min(least + 1, most), most + 1)
+        every.append(np.append(-far[::-1], far))
+    if len(every) == 1:
+        places = np.linspace(0, every[0].size - 1, min(number, every[0].size))
+        return every[0][places.astype(np.int64)][:, None]
+    rng = random_stream(0, Purpose.REFERENCE, 4)
+    return np.stack([rng.choice(each, number) for each in every], axis=1)

@@ -11,6 +11,7 @@ from covary.prepare import Prepared
 from covary.registry import DEFAULT_MEASURE
 from covary.runs import OVERVIEW, RunDescription
 from covary.searching.plan import source_of, table_facts
+from covary.significance.nulls import check_arrangements
 from covary.structure.options import OverviewOptions
 from covary.table import TableOptions
 
@@ -59,4 +60,5 @@ def plan_overview(
     measure = find_measure(DEFAULT_MEASURE)
     measure, prepared, roles = measure.with_roles(data, columns, None, None)
     measure.check(prepared, len(roles.tested))
+    check_arrangements(prepared)
     return OverviewPlan(prepared, measure, options, source_of(data))

@@ -14,7 +14,7 @@ import numpy as np
 from covary import errors
 from covary.array_types import Floats, Integers
 from covary.table.calendar import source_of
-from covary.table.dependent_rows import BETWEEN, SERIES, WITHIN, DependentRows
+from covary.table.dependent_rows import SERIES, WITHIN, DependentRows
 from covary.table.options import TableOptions
 from covary.table.table import Column, Table
 
@@ -22,8 +22,8 @@ ROW = "row"
 # Steps in time that differ from the usual one by more than this factor are irregular.
 REGULAR = 2.0
 MAX_IRREGULAR = 0.25
-# Fewer shifts of series, or exchanges of groups, cannot give a p-value of 5 %.
-MIN_ARRANGEMENTS = 20
+# Differences keep this many digits of the largest value.
+DIGITS = 13
 _LAGGED = re.compile(r"(?s)(.*) \((\d+) rows? before\)")
 
 
@@ -47,6 +47,12 @@ def lag_source(name: str) -> str:
     """Return the column of which a name is an earlier value; other names stay."""
     match = _LAGGED.fullmatch(name)
     return match[1] if match else name
+
+
+def lag_of(name: str) -> int:
+    """Return how many rows before a name says; 0 if it says nothing."""
+    match = _LAGGED.fullmatch(name)
+    return int(match[2]) if match else 0
 
 
 def with_dependent_rows(table: Table, wanted: Sequence[Any] | None) -> Table:
@@ -83,7 +89,6 @@ def with_dependent_rows(table: Table, wanted: Sequence[Any] | None) -> Table:
     table = _with_changes(table) if options.difference else table
     if options.groups is not None and options.permute == WITHIN:
         table = _without_group_means(table)
-    _check_arrangements(table)
     return table
 
 
@@ -104,9 +109,11 @@ def with_lags(table: Table, wanted: Sequence[Any] | None) -> Table:
     lags, dependent = table.options.lags, table.dependent
     if dependent is None or lags == 0:
         return table
-    if int(dependent.sizes.min()) <= 2 * lags:
-        raise errors.lags_too_long(lags, int(dependent.sizes.min()))
     rows = np.flatnonzero(~dependent.first_rows(lags))
+    shifted = dependent.of_rows(rows)
+    shortest = int(dependent.sizes.min())
+    if shifted.sizes.size < dependent.sizes.size or shifted.reaches.min() < lags:
+        raise errors.lags_too_long(lags, shortest)
     columns: list[Column] = []
     for column in table.columns:
         for lag in range(1 if column.part_of else lags + 1):
@@ -219,25 +226,9 @@ def _is_measured(column: Column) -> bool:
 
 def _number(column: Column, values: Floats) -> Column:
     # Rounding errors of means must not order equal values.
-    scale = np.nanmax(np.abs(column.values), initial=0.0)
-    digits = values if scale == 0.0 else np.round(values / scale, 13) * scale
+    largest = float(np.nanmax(np.abs(column.values), initial=0.0))
+    digits = values
+    if 0.0 < largest < np.inf:
+        decimals = DIGITS - math.ceil(math.log10(largest))
+        digits = np.round(values, decimals) if abs(decimals) < 300 else values
     return replace(column, values=digits, kind="number", origin=0, dtype="", zone="")
-
-
-def _check_arrangements(table: Table) -> None:
-    """Raise an error if there are too few shifts or exchanges for a p-value of 5 %."""
-    dependent = table.dependent
-    assert dependent is not None
-    sizes = dependent.sizes
-    if dependent.kind == SERIES:
-        shifts = math.prod(min(int(2 * r + 1), 100) for r in dependent.reaches[:20])
-        shifts = 2 * shifts - 1 if sizes.size == 1 else shifts
-        if shifts < MIN_ARRANGEMENTS:
-            raise errors.too_short_series(int(sizes.max()))
-    elif dependent.kind == WITHIN and sizes.max() < 2:
-        raise errors.no_groups(str(table.options.groups), sizes.size)
-    elif dependent.kind == BETWEEN:
-        _, numbers = np.unique(sizes, return_counts=True)
-        arrangements = sum(math.lgamma(number + 1) for number in numbers.tolist())
-        if arrangements < math.log(MIN_ARRANGEMENTS):
-            raise errors.too_few_groups(str(table.options.groups), sizes.size)
