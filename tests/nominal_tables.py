@@ -54,7 +54,7 @@ def renumbered(table, seed=0):
         if column.kind != "nominal":
             return column.values
         present = ~np.isnan(column.values)
-        numbers = rng.permutation(int(np.nanmax(column.values)) + 1)
+        numbers = rng.permutation(int(np.max(column.values[present], initial=0.0)) + 1)
         values = column.values.copy()
         values[present] = numbers[column.values[present].astype(int)]
         return values

@@ -764,6 +764,11 @@ def test_columns_of_an_array_are_declared_by_position_or_name():
             "nominal": ["x0"],
             "ordered": {"x1": ["20", "10"]},
             "dates": None,
+            "time": None,
+            "groups": None,
+            "difference": False,
+            "lags": 0,
+            "permute": "within",
             "missing": "values",
         }
     with pytest.raises(ColumnError, match="no column number 2: the 2 columns are numbered 0 to 1"):

@@ -1056,7 +1056,7 @@ def test_a_score_of_1_means_constant_in_every_cell(columns):
     """For one condition: the cells of some grid; if there is no noise level of 1 or more."""
     condition, target = columns
     ranked_target = naive_chance.rank_target(target)
-    score = covary.score(as_table(columns), target="x1")
+    score = covary.score(as_table(columns), target="x1", missing="level")
     if ranked_target.entropy == 0:
         assert score == 0.0
         return

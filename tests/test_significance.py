@@ -1196,7 +1196,8 @@ def test_a_result_as_text_and_as_a_dictionary(table):
     assert json.loads(json.dumps(document)) == document
     assert set(document) == {
         "columns", "target", "score", "statistic", "pvalue", "permutations", "exact", "measure",
-        "rows", "seed", "level", "given", "tested",
+        "rows", "seed", "level", "given", "tested", "null_of_rows", "row_dependence", "lags",
+        "best_lag",
     }  # fmt: skip
     assert json.loads(result.to_json()) == document
     assert document["columns"] == ["x0", "x1"]
@@ -1434,7 +1435,7 @@ def test_a_tested_search_as_json_and_frame(found, table):
     document = json.loads(found.to_json())
     assert document["tests"] == {
         "permutations": 60, "compared": found.tests.compared, "seed": 2, "level": 0.05,
-        "complete": True,
+        "complete": True, "null_of_rows": "", "row_dependence": None,
     }  # fmt: skip
     for line, each in zip(document["subspaces"], found, strict=True):
         assert line["columns"] == list(each.columns)
