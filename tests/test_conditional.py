@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 
@@ -21,7 +20,7 @@ from covary.correlation_scale import reading
 from covary.engines import Threads
 from covary.errors import ColumnError, CovaryWarning, ParameterError
 from covary.measures.uds_chance import conditional, residuals
-from covary.measures.uds_chance.conditional import ConditionalEvidence, exchange_cells
+from covary.measures.uds_chance.conditional import ConditionalEvidence
 from covary.prepare import prepare
 from covary.significance.nulls import RandomPermutations
 
@@ -197,81 +196,6 @@ def test_residuals_have_hardly_any_location_or_spread_of_the_given_column():
     assert before > 0.5
     # The spread of very small residuals is overestimated, so that they do not count too much.
     assert after < 0.3 * before
-
-
-# ---------------------------------------------------------------- exchange
-
-
-@settings(max_examples=40)
-@given(tables(rows=(3, 90), columns=(2, 4)))
-def test_cells_of_similar_rows_are_the_naive_ones(table):
-    cells = exchange_cells(prepare(table), 0, range(1, table.shape[1])).tolist()
-    column, *others = listed(table)
-    _, others = naive.by_content(column, [], others)
-    rows, (target, *conditions) = naive.complete_rows([column, *others])
-    expected = [[row] for row in range(len(table)) if row not in rows]
-    if len(rows) < naive.least_rows(others) or not naive.naive_chance.varies(target):
-        expected += [[row] for row in rows]
-    else:
-        conditions = [each for each in conditions if naive.naive_chance.varies(each)]
-        similar = naive.similar_rows(naive.adjust([target], conditions), conditions)
-        expected += [[rows[at] for at in cell] for cell in similar]
-    found = [[row for row, cell in enumerate(cells) if cell == each] for each in set(cells)]
-    assert sorted(found) == sorted(map(sorted, expected))
-
-
-def test_cells_of_very_many_rows_are_those_of_parts(monkeypatch):
-    rng = np.random.default_rng(0)
-    z = rng.normal(size=(900, 6))
-    mean = z.mean(axis=1) / z.mean(axis=1).std()
-    table = np.column_stack([mean + 0.3 * rng.normal(size=900), z])
-    monkeypatch.setattr(conditional, "MAX_ROWS", 300)
-    cells = exchange_cells(prepare(table), 0, range(1, 7))
-    sizes = np.unique(cells, return_counts=True)[1]
-    assert sizes.min() >= 2
-    assert sizes.max() < 16
-    # Rows of a cell have similar expectations of the target.
-    within = [mean[cells == cell].var() for cell in cells]
-    assert np.mean(within) < 0.05
-    moved = exchange_cells(prepare(table[::-1]), 0, range(1, 7))[::-1]
-    assert all(np.array_equal(cells == cells[row], moved == moved[row]) for row in range(900))
-
-
-def test_a_measure_permutes_within_the_cells_only_if_columns_are_given():
-    prepared = prepare(related(60, 2))
-    assert UDSChance().null_cells(prepared, 0) is None
-    cells = UDSChance().beyond((2, 3)).null_cells(prepared, 0)
-    assert cells.tolist() == exchange_cells(prepared, 0, (2, 3)).tolist()
-    assert len(set(cells.tolist())) > 1
-
-
-def test_permutations_within_cells_keep_values_in_their_cells():
-    cells = np.random.default_rng(0).integers(0, 9, size=100).astype(np.uint32)
-    permutations = RandomPermutations(100, (1, 4), seed=3, cells=cells)
-    drawn = set()
-    for number in range(5):
-        moves = permutations.moves(number)
-        assert list(moves) == [1, 4]
-        for rows in moves.values():
-            assert sorted(rows.tolist()) == list(range(100))
-            assert cells[rows].tolist() == cells.tolist()
-            drawn.add(tuple(rows.tolist()))
-    assert len(drawn) == 10
-    again = RandomPermutations(100, (4,), seed=3, cells=cells)
-    assert again.moves(2)[4].tolist() == permutations.moves(2)[4].tolist()
-
-
-def test_every_permutation_within_cells_is_equally_likely():
-    cells = np.array([1, 0, 1, 0, 1, 3], np.uint32)  # cell 2 is empty
-    permutations = RandomPermutations(6, (0,), seed=1, cells=cells)
-    counts = {}
-    for number in range(2400):
-        rows = tuple(permutations.moves(number)[0].tolist())
-        counts[rows] = counts.get(rows, 0) + 1
-    possible = itertools.permutations(range(6))
-    assert set(counts) == {p for p in possible if cells[list(p)].tolist() == cells.tolist()}
-    assert len(counts) == 12
-    assert stats.chisquare(list(counts.values())).pvalue > 0.001
 
 
 # ---------------------------------------------------------------- evidence

@@ -14,12 +14,14 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import covary
 import naive_time
 from covary.errors import ColumnError, CovaryError, CovaryWarning, ParameterError, TableError
 from covary.measures import find_measure
 from covary.prepare import Prepared, prepare
+from covary.significance.nulls import RandomPermutations
 from covary.significance.row_dependence import _equal_neighbours, find_row_dependence
 from covary.significance.time_scales import EvidenceScales
 from covary.significance.time_shifts import TimeShifts, time_shifts
@@ -257,6 +259,18 @@ def test_exchanges_keep_groups_together(kind):
                 assert moved[0] in starts
         seen.add(rows.tobytes())
     assert len(seen) > 5
+
+
+@pytest.mark.parametrize("kind", ["within", "between"])
+def test_every_exchange_is_equally_likely(kind):
+    dependent = DependentRows(kind, np.array([0, 3, 5, 6] if kind == "within" else [0, 2, 4, 6]))
+    permutations = RandomPermutations(6, (0,), seed=1, dependent=dependent)
+    counts = {}
+    for number in range(1200):
+        rows = tuple(permutations.moves(number)[0].tolist())
+        counts[rows] = counts.get(rows, 0) + 1
+    assert len(counts) == (12 if kind == "within" else 6)
+    assert stats.chisquare(list(counts.values())).pvalue > 0.001
 
 
 def test_the_order_of_the_rows_does_not_matter_if_there_is_a_time():

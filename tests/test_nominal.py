@@ -22,7 +22,7 @@ from covary import UDSChance, kernels
 from covary.kernels.uds_chance.grids import cut_along
 from covary.measures.uds_chance import conditional, residuals
 from covary.measures.uds_chance import evidence_views as views
-from covary.measures.uds_chance.conditional import ConditionalEvidence, exchange_cells
+from covary.measures.uds_chance.conditional import ConditionalEvidence
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.midranks import MidRanks, target_arrays
 from covary.measures.uds_chance.places import Places
@@ -787,33 +787,13 @@ def test_conditional_evidence_of_any_table_is_the_naive_one(columns, n_tested):
 
 
 def test_rows_exchange_only_with_rows_of_the_same_levels():
-    columns = chosen_columns(200, ("levels", "given levels", "given number"))
-    for known in ((1,), (1, 2)):
-        cells = exchange_cells(prepared_columns(columns), 0, known).tolist()
+    columns = chosen_columns(200, ("levels", "number", "given levels", "given number"))
+    for known in ((2,), (2, 3)):
+        test = ConditionalEvidence(prepared_columns(columns), 0, (1,), known)
         level_of = {}
-        for cell, level in zip(cells, columns[1], strict=True):
-            assert level_of.setdefault(cell, level) == level
-        assert len(level_of) > 3 if 2 in known else len(level_of) == 3
-
-
-@settings(max_examples=30)
-@given(mixed_tables(rows=(3, 70), columns=(2, 3)))
-def test_cells_of_similar_rows_are_the_naive_ones(columns):
-    cells = exchange_cells(prepared_columns(columns), 0, range(1, len(columns))).tolist()
-    column, *others = columns
-    _, others = naive_conditional.by_content(column, [], others)
-    rows, (target, *known) = naive_conditional.complete_rows([column, *others])
-    expected = [[row] for row in range(len(column)) if row not in rows]
-    if len(rows) < naive_conditional.least_rows(others) or not naive_chance.varies(target):
-        expected += [[row] for row in rows]
-    else:
-        known = [each for each in known if naive_chance.varies(each)]
-        targets = naive_conditional.indicators(target, naive_conditional.MOST_INDICATORS)
-        adjusted = naive_conditional.adjust(targets, known)
-        similar = naive_conditional.similar_rows(adjusted, known)
-        expected += [[rows[at] for at in cell] for cell in similar]
-    found = [[row for row, cell in enumerate(cells) if cell == each] for each in set(cells)]
-    assert sorted(found) == sorted(map(sorted, expected))
+        for cell, row in zip(test.cells.tolist(), test.rows.tolist(), strict=True):
+            assert level_of.setdefault(cell, columns[2][row]) == columns[2][row]
+        assert len(level_of) > 3 if 3 in known else len(level_of) == 3
 
 
 # ---------------------------------------------------------------- properties on any table

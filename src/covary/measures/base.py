@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from covary import errors
-from covary.array_types import Columns, Floats, Integers, OnProgress, Rows
+from covary.array_types import Columns, Floats, Integers, OnProgress
 from covary.engines.inline import run_here
 from covary.measures.former_names import check_definitions, former_attribute
 from covary.measures.registry import MEASURES
@@ -235,10 +235,6 @@ class Measure(ABC):
     def plain(self) -> Measure:
         """Return the same measure without given columns."""
         return self
-
-    def null_cells(self, prepared: Prepared, target: int) -> Rows | None:
-        """Return the cell of each row; the target is permuted within cells. None for all rows."""
-        return None
 
     def keeps_missing(self, prepared: Prepared) -> bool:
         """Return whether missing cells stay in their rows when a column is permuted."""

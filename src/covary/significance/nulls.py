@@ -6,13 +6,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from covary import errors, kernels
-from covary.array_types import Columns, Floats, Integers, Rows
+from covary.array_types import Columns, Floats, Rows
 from covary.measures import Measure
 from covary.prepare import Prepared, Ranks, keep_missing
 from covary.seeds import Purpose, random_stream
@@ -78,9 +77,8 @@ class RandomPermutations(Arrangements):
     columns : the columns that are permuted, each independently
     seed : the random seed
     purpose : what the permutations are for
-    cells : the cell of each row, if values are permuted within cells only
     present : by column, the rows of its values if its missing cells do not move, see
-        `present_rows`; not used with cells
+        `present_rows`
     dependent : groups, if only rows of the same group are exchanged, or whole groups
     """
 
@@ -88,7 +86,6 @@ class RandomPermutations(Arrangements):
     columns: tuple[int, ...]
     seed: int
     purpose: Purpose = Purpose.SET_TESTS
-    cells: Rows | None = None
     present: Mapping[int, Rows] = field(default_factory=dict)
     dependent: DependentRows | None = None
 
@@ -100,22 +97,10 @@ class RandomPermutations(Arrangements):
         if self.dependent is not None:
             return exchanged(self.dependent, rng, self.present.get(column))
         uniforms = rng.random(self.n_rows)
-        shuffling = kernels.shared.shuffling
-        rows: Rows
-        if self.cells is None:
-            rows = shuffling.shuffle(uniforms)
-            if column in self.present:
-                rows = keep_missing(rows, self.present[column])
-        else:
-            rows = shuffling.shuffle_within_groups(*self._rows_by_cell, uniforms)
+        rows: Rows = kernels.shared.shuffling.shuffle(uniforms)
+        if column in self.present:
+            rows = keep_missing(rows, self.present[column])
         return rows
-
-    @cached_property
-    def _rows_by_cell(self) -> tuple[Rows, Integers]:
-        """The rows cell after cell, and where each cell starts, with the number of rows."""
-        assert self.cells is not None
-        starts = np.append(0, np.cumsum(np.bincount(self.cells)))
-        return np.argsort(self.cells, kind="stable").astype(np.uint32), starts
 
 
 def check_arrangements(prepared: Prepared) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, types, uint32, uint64
 
-from covary.kernels.shared.jit import FLOATS, INTEGERS, ROWS, ROWS_2D, kernel
+from covary.kernels.shared.jit import FLOATS, ROWS_2D, kernel
 
 
 @kernel(types.uint32[::1](FLOATS))
@@ -24,32 +24,6 @@ def shuffle(uniforms):
         order[i] = order[at]
         order[at] = uint32(i)
     return order
-
-
-@kernel(types.uint32[::1](ROWS, INTEGERS, FLOATS))
-def shuffle_within_groups(rows, starts, uniforms):
-    """Return a random permutation within groups.
-
-    Element i is the row to which the value of row i moves.
-
-    Parameters
-    ----------
-    rows : row numbers, sorted by group
-    starts : where each group begins in ``rows``, then the number of rows
-    uniforms : one number in [0, 1) per row
-
-    """
-    destination = np.empty(rows.size, np.uint32)
-    order = np.empty(rows.size, np.uint32)
-    for group in range(starts.size - 1):
-        first = starts[group]
-        for i in range(starts[group + 1] - first):
-            at = first + min(int64(uniforms[first + i] * (i + 1)), i)
-            order[first + i] = order[at]
-            order[at] = rows[first + i]
-    for i in range(rows.size):
-        destination[rows[i]] = order[i]
-    return destination
 
 
 @kernel(types.uint32[:, ::1](ROWS_2D))

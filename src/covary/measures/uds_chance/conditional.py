@@ -303,29 +303,6 @@ def _divided(cells: Rows, groups: Integers) -> Rows:
     return divided.reshape(cells.size).astype(np.uint32)
 
 
-def exchange_cells(prepared: Prepared, target: int, given: Sequence[int]) -> Rows:
-    """Return the cell of each row: rows of a cell are similar in the given columns.
-
-    Rows in which the target or a given column is missing have a cell each. More than `MAX_ROWS`
-    rows are divided into random parts, each with its own regression and its own cells.
-    """
-    known = by_content(prepared, prepared.varying(given))
-    complete = complete_rows(prepared, (target, *known))
-    cells = np.arange(prepared.n_rows, dtype=np.uint32)
-    places = np.arange(complete.rows.size)
-    n_parts = max(1, math.ceil(places.size / MAX_ROWS))
-    if n_parts > 1:
-        random_stream(0, Purpose.REFERENCE, 0).shuffle(places)
-    for some in np.array_split(places, n_parts):
-        rows, (column, *conditions) = complete.sample(some)
-        if column.varies and rows.size >= _least_rows(len(known)):
-            conditions = [each for each in conditions if each.varies]
-            adjusted = adjust(column.indicators(MAX_INDICATORS), conditions)
-            similar = _similar_rows(adjusted, conditions)
-            cells[rows] = rows[np.unique(similar, return_index=True)[1]][similar]
-    return cells
-
-
 def _least_rows(n_given: int) -> int:
     """Return the least number of rows that are tested."""
     return max(MIN_ROWS, MIN_ROWS_PER_GIVEN * n_given)

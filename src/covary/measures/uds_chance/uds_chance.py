@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from covary.array_types import Columns, Floats, Integers, OnProgress, Rows
+from covary.array_types import Columns, Floats, Integers, OnProgress
 from covary.engines.base import RunTasks
 from covary.engines.inline import run_here
 from covary.measures.base import Measure
 from covary.measures.registry import register
 from covary.measures.scorer import Scorer
-from covary.measures.uds_chance.conditional import ConditionalEvidence, exchange_cells
+from covary.measures.uds_chance.conditional import ConditionalEvidence
 from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.grids import Grids
 from covary.measures.uds_chance.increments import increment_pvalue
@@ -237,9 +237,6 @@ class _Beyond(UDSChance):
 
     def evidence_needs(self) -> tuple[Need, ...]:
         return (Need(Places),)
-
-    def null_cells(self, prepared: Prepared, target: int) -> Rows:
-        return exchange_cells(prepared, target, self.given)
 
     def keeps_missing(self, prepared: Prepared) -> bool:
         return False  # tests use complete rows
