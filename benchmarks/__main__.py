@@ -29,6 +29,7 @@ SECTIONS = {
     "nominal": "nominal columns: independent tables, power, time, compared with others",
     "conditional": "conditional independence tests, compared with hyppo and Spearman",
     "many_given": "several given columns: false positives and remaining scores",
+    "dependent_rows": "time series and groups: level and power, compared with hyppo",
     "selection": "feature selection, compared with FOCI and scikit-learn",
     "measures": "every measure: power, score of independent columns, time",
     "growth": "growth of time with rows and with columns",
@@ -54,7 +55,7 @@ def main() -> int:
 
 def parse() -> argparse.Namespace:
     """Return the options of the command line."""
-    descriptions = "\n".join(f"  {name:13}{about}" for name, about in SECTIONS.items())
+    descriptions = "\n".join(f"  {name:15}{about}" for name, about in SECTIONS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Time covary on this machine. Without options: about an hour.",
