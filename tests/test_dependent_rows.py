@@ -69,7 +69,7 @@ def test_rows_are_ordered_by_series_and_time():
     assert table.dependent.starts.tolist() == [0, 50, 100]
 
 
-def test_the_time_and_the_groups_are_no_columns_but_the_calendar_is():
+def test_the_time_and_the_groups_are_no_columns_unless_they_are_named():
     frame = pd.DataFrame(
         {
             "when": pd.date_range("2020-01-01", periods=120, freq="h"),
@@ -78,7 +78,9 @@ def test_the_time_and_the_groups_are_no_columns_but_the_calendar_is():
         }
     )
     names = read_table(declare(frame, TableOptions(time="when", groups="who"))).names
-    assert names == ("when (hour)", "x")
+    assert names == ("x",)
+    hours = TableOptions(time="when", dates=["hour"])
+    assert read_table(declare(frame, hours)).names == ("when (hour)", "who", "x")
     assert read_table(declare(frame, TableOptions(time="row"))).names[0] == "when"
     named = read_table(declare(frame, TableOptions(time="when")), ["x", "when"]).names
     assert named == ("x", "when")

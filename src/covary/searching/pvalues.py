@@ -13,9 +13,10 @@ import numpy as np
 from covary import errors
 from covary.array_types import Columns, Floats, OnStage
 from covary.engines import Engine, RunTasks
+from covary.engines.base import Task
 from covary.results import TestSummary
 from covary.results.significance import RowDependence
-from covary.runs import RunFile, StoredTasks
+from covary.runs import Codec, RunFile, StoredTasks
 from covary.searching.plan import SearchPlan
 from covary.searching.progress import of_stage, reporting
 from covary.searching.ranking import ScoredSet
@@ -28,6 +29,7 @@ from covary.significance.null_evidence import (
     draw_evidence,
     false_discovery_rates,
     family_pvalues,
+    far_evidence,
 )
 from covary.significance.nulls import (
     NullTables,
@@ -188,10 +190,18 @@ class SearchPvalues:
             self.finished = run_file.finished_tests(len(self.sets))
         if self.finished:
             return
-        with engine.session(null) as session:
-            run: RunTasks = session.run
-            if run_file is not None:
-                run = StoredTasks(run_file, {draw_evidence: DRAWS_AS_NUMBERS}).around(run)
+        codecs: dict[Task, Codec] = dict.fromkeys((draw_evidence, far_evidence), DRAWS_AS_NUMBERS)
+        stored = None if run_file is None else StoredTasks(run_file, codecs)
+
+        def around(run: RunTasks) -> RunTasks:
+            return run if stored is None else stored.around(run)
+
+        if self.family.needs_scales:
+            report = of_stage("scales of the evidence", on_progress)
+            with engine.session(null) as session:
+                self.family.compute_scales(reporting(around(session.run), report))
+        with engine.session(self.family.null) as session:
+            run = around(session.run)
             for size in sorted({len(columns) for columns in self.sets}):
                 report = of_stage(f"null distribution, {stage_name(size, 0)}", on_progress)
                 self._expect_sets_of(size, reporting(run, report))

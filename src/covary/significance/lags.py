@@ -16,14 +16,12 @@ from covary.array_types import Floats
 from covary.measures import Measure
 from covary.prepare import Prepared
 from covary.results.significance import Lag
-from covary.significance.time_scales import EvidenceScales
+from covary.significance.time_scales import MEAN_EVIDENCE, EvidenceScales
 from covary.significance.time_shifts import TimeShifts, far_relative_shifts
 from covary.table.dependent_rows import DependentRows
 from covary.table.row_order import lag_of, lag_source
 from covary.tail_probability import SMALLEST_PVALUE
 
-# The mean evidence of independent rows, the scale being 1.
-MEAN_EVIDENCE = 0.85
 MAX_SHIFTS = 200
 
 

@@ -48,6 +48,10 @@ SHUFFLES_OF_TARGET = 10
 # The tail is fitted to each of these shares of the values, if these are enough values.
 TAILS = (0.05, 0.01)
 LEAST_FITTED = 40
+# The scales of the evidence of series are compared with the mean evidence of each pair over this
+# many draws, unless there are more columns.
+SCALE_DRAWS = 24
+MAX_SCALED_COLUMNS = 64
 # If at least this many values are as large, their share is the probability.
 ENOUGH = 10
 
@@ -127,6 +131,11 @@ class NullEvidence(NamedTuple):
         return found
 
     @property
+    def is_of_series(self) -> bool:
+        """Whether rows are series."""
+        return self._series is not None
+
+    @property
     def _n_shuffles(self) -> int:
         return 1 if self.target is None else SHUFFLES_OF_TARGET
 
@@ -189,6 +198,29 @@ class NullEvidence(NamedTuple):
             if some
         ]
         return np.concatenate(found)
+
+    def far_evidence(self, number: int) -> Floats:
+        """Return the evidence of pairs that are far from each other in time, NaN for others.
+
+        By columns, flattened. A draw has about half of all pairs.
+        """
+        series = self._series
+        assert series is not None
+        n_columns = len(self.prepared.names)
+        rng = random_stream(self.seed, Purpose.NULL_SEARCHES, 0, number)
+        columns = [*self.columns, *([] if self.target is None else [self.target])]
+        sides = dict(zip(columns, rng.permutation(len(columns)) % 2, strict=True))
+        shifts = {c: spaced_shift(series, int(at), 2, rng) for c, at in sides.items()}
+        pairs = [
+            (min(pair), max(pair))
+            for pair in combinations(columns, 2)
+            if sides[pair[0]] != sides[pair[1]]
+        ]
+        evidence = self.measure.evidence_shifted(self.prepared, pairs, [shifts], None)[0]
+        found = np.full((n_columns, n_columns), np.nan)
+        for (one, other), own in zip(pairs, evidence, strict=True):
+            found[one, other] = found[other, one] = own
+        return found.ravel()
 
     def scaled(
         self, evidence: Floats, sets: Sequence[Sequence[int]], target: int | None
@@ -305,6 +337,11 @@ def draw_evidence(null: NullEvidence, draws: Sequence[Draw]) -> list[Floats]:
     return [null.draw(each) for each in draws]
 
 
+def far_evidence(null: NullEvidence, numbers: Sequence[int]) -> list[Floats]:
+    """Return the evidence of pairs of series that are far from each other in time: a task."""
+    return [null.far_evidence(number) for number in numbers]
+
+
 # How a run file stores the result of a draw.
 DRAWS_AS_NUMBERS = Codec(np.ravel, np.copy)
 
@@ -389,6 +426,28 @@ class FamilyPvalues:
         self.null = null
         self.sizes = sorted(set(sizes))
         self.tails: dict[int, Tail] = {}
+
+    @property
+    def needs_scales(self) -> bool:
+        """Whether `compute_scales` is necessary before anything else."""
+        few = len(self.null.columns) + self.null.n_fixed <= MAX_SCALED_COLUMNS
+        return self.null.is_of_series and few
+
+    def compute_scales(self, run: RunTasks) -> None:
+        """Adjust the scales of the evidence; later tasks need a session with the new ``null``."""
+        n_columns = len(self.null.prepared.names)
+        total, number = np.zeros(n_columns**2), np.zeros(n_columns**2)
+        found: list[Floats] = [np.empty(0)] * SCALE_DRAWS
+        for first, some in run(far_evidence, range(SCALE_DRAWS)):
+            found[first : first + len(some)] = some
+        for each in found:
+            present = ~np.isnan(each)
+            total[present] += each[present]
+            number += present
+        means = np.where(number > 0, total / np.maximum(number, 1), np.nan)
+        assert self.null.scales is not None
+        scales = self.null.scales.raised(means.reshape(n_columns, n_columns))
+        self.null = self.null._replace(scales=scales)
 
     def compute(self, sizes: Sequence[int], run: RunTasks) -> None:
         """Draw evidence of sets of some sizes; ``run`` needs a session with the null."""

@@ -2,14 +2,17 @@
 
 The correlation of two unrelated series varies more if both are autocorrelated: its variance is
 multiplied by the sum over all lags of the product of both autocorrelations (Bartlett 1935). The
-evidence, a logarithm of a probability, grows by about the same factor. Divided by it, the evidence
-of different pairs has similar null distributions, so that a few slow series do not hide the
-relations of fast ones.
+evidence, a logarithm of a probability, grows by about the same factor. It grows by more if other
+properties of the series are autocorrelated, such as their spread. So the factor is at least the
+mean evidence of both columns if they are far from each other in time, relative to that of
+independent rows. Divided by it, the evidence of different pairs has similar null distributions,
+so that a few slow series do not hide the relations of fast ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 
@@ -17,6 +20,8 @@ from covary.array_types import Booleans, Floats
 from covary.prepare import Prepared, Ranks
 from covary.table.dependent_rows import SERIES, DependentRows
 
+# The mean evidence of independent rows.
+MEAN_EVIDENCE = 0.85
 # A nominal column is represented by this many of its levels.
 MAX_LEVELS = 20
 
@@ -41,6 +46,13 @@ class EvidenceScales:
         weights = 2.0 * (1.0 - lags / float(dependent.sizes.max()))
         correlations = np.array(every)
         self.factors = np.maximum(1.0 + (correlations * weights) @ correlations.T, 1.0)
+
+    def raised(self, mean_evidence: Floats) -> EvidenceScales:
+        """Return scales that agree with the mean evidence of unrelated pairs, NaN if unknown."""
+        assert self.factors is not None
+        raised = copy(self)
+        raised.factors = np.fmax(self.factors, mean_evidence / MEAN_EVIDENCE)
+        return raised
 
     def of_set(self, columns: Sequence[int], target: int | None = None) -> float:
         """Return the scale of a set: the largest one of its pairs, or of those with the target."""

@@ -127,13 +127,18 @@ class OverviewRun:
             found = self.explanations = Explanations(prepared, columns, run)
             self.score, self.order = found.score, found.order
             drafts = self._drafts(found)
-        compared, scales = compared_rows(prepared), EvidenceScales(prepared)
+        family = self._scaled_family(engine, stages)
+        null = family.null
+        # Of very long series, a part.
+        compared = compared_rows(null.prepared if null.is_of_series else prepared)
+        assert null.scales is not None
+        scales = null.scales
         compared.precompute(self.plan.measure.evidence_needs())
         with engine.session(compared) as session:
             run = stages.around(session.run, "evidence of links")
             tested = [each for link in drafts for each in small_relations(link)]
             evidence = _evidence_of(tested, scales, run)
-        family = self._family(evidence, drafts, compared, scales, engine, stages)
+        self._compute_family(family, evidence, drafts, compared, engine, stages)
         drafts, _ = self._significant(drafts, evidence, family)
         with engine.session(compared) as session:
             run = stages.around(session.run, "evidence of pairs")
@@ -170,34 +175,42 @@ class OverviewRun:
         links = [link for link in (*copies.links, *links) if link.target not in exact]
         return without_circles([*identities, *(as_formula(prepared, link) for link in links)])
 
-    def _family(
-        self,
-        evidence: dict[Relation, float],
-        drafts: Sequence[Draft],
-        compared: Prepared,
-        scales: EvidenceScales,
-        engine: Engine,
-        stages: Stages,
-    ) -> FamilyPvalues:
-        """Return the null distribution of the evidence; add that of large relations to it."""
+    def _scaled_family(self, engine: Engine, stages: Stages) -> FamilyPvalues:
+        """Return the null distribution of the evidence, before anything is drawn but scales."""
         plan = self.plan
-        largest = min(MAX_TESTED, len(plan.columns))
         null = NullEvidence.of(
             plan.measure, plan.prepared, plan.columns, None, plan.options.seed, each_target=True
         )
-        family = FamilyPvalues(null, range(2, largest + 1))
+        family = FamilyPvalues(null, range(2, min(MAX_TESTED, len(plan.columns)) + 1))
+        if family.needs_scales:
+            with engine.session(null) as session:
+                family.compute_scales(stages.around(session.run, "scales of the evidence"))
+        return family
+
+    def _compute_family(
+        self,
+        family: FamilyPvalues,
+        evidence: dict[Relation, float],
+        drafts: Sequence[Draft],
+        compared: Prepared,
+        engine: Engine,
+        stages: Stages,
+    ) -> None:
+        """Draw the null distribution of the evidence; add that of large relations to it."""
+        null = family.null
+        largest = max(family.sizes)
         with engine.session(null) as session:
             run = stages.around(session.run, "null distribution")
             family.compute(range(2, min(largest, 3) + 1), run)
         large = [large_relation(link) for link in unclear_links(drafts, evidence, family)]
         if large:
+            assert null.scales is not None
             with engine.session(compared) as session:
                 run = stages.around(session.run, "evidence of larger links")
-                evidence.update(_evidence_of(large, scales, run))
+                evidence.update(_evidence_of(large, null.scales, run))
             with engine.session(null) as session:
                 run = stages.around(session.run, "null distribution of larger links")
                 family.compute(sorted({each.size for each in large}), run)
-        return family
 
     def _significant(
         self, drafts: Sequence[Draft], evidence: dict[Relation, float], family: FamilyPvalues

@@ -11,7 +11,7 @@ from covary.measures.uds_chance.selection import Found, examine
 from covary.measures.uds_chance.strengths import explain_all
 from covary.runs import Codec, RunFile, StoredTasks
 from covary.searching.progress import of_stage, reporting
-from covary.significance.null_evidence import DRAWS_AS_NUMBERS, draw_evidence
+from covary.significance.null_evidence import DRAWS_AS_NUMBERS, draw_evidence, far_evidence
 from covary.structure.evidence import relations_evidence
 
 
@@ -38,6 +38,7 @@ CODECS: dict[Task, Codec] = {
     examine: Codec(_found_to_numbers, _found_from_numbers),
     relations_evidence: Codec(np.atleast_1d, lambda numbers: float(numbers[0])),
     draw_evidence: DRAWS_AS_NUMBERS,
+    far_evidence: DRAWS_AS_NUMBERS,
 }
 
 

@@ -58,8 +58,9 @@ def lag_of(name: str) -> int:
 def with_dependent_rows(table: Table, wanted: Sequence[Any] | None) -> Table:
     """Return a table whose rows are ordered by series and time, as the options say.
 
-    The column of groups is removed; that of the time, too, unless it is a date: its hour may
-    explain something.
+    The columns of groups and of the time are removed, unless they are named. So are the hour and
+    the weekday of the time, unless ``dates`` asks for them: at every shift by a day, they are the
+    same, so that shifts cannot show that they matter.
     """
     options = table.options
     if options.time is None and options.groups is None:
@@ -83,7 +84,8 @@ def with_dependent_rows(table: Table, wanted: Sequence[Any] | None) -> Table:
     for column in table.columns:
         is_time = column.name == str(options.time) and column.dtype.startswith("datetime")
         wants_part = any(source_of(name, {column.name}) == column.name for name in named)
-        if column.name not in roles or (is_time and (wanted is None or wants_part)):
+        wants_part |= wanted is None and options.dates is not None
+        if column.name not in roles or (is_time and wants_part):
             kept.append(replace(column, values=np.ascontiguousarray(column.values[order])))
     table = replace(table, columns=tuple(kept), dependent=dependent)
     table = _with_changes(table) if options.difference else table
