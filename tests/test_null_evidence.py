@@ -17,13 +17,13 @@ from covary.prepare import prepare
 from covary.significance.null_evidence import (
     FamilyPvalues,
     NullEvidence,
-    Tail,
     draw_evidence,
     false_discovery_rates,
     family_pvalues,
     sampled_rows,
     too_rare,
 )
+from covary.significance.tails import Tail
 from covary.tail_probability import SMALLEST_PVALUE
 
 

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from covary.measures.uds_chance.uds_chance import UDSChance as UDSChance
     from covary.results import Explanation as Explanation
     from covary.results import Group as Group
+    from covary.results import Lag as Lag
     from covary.results import Link as Link
     from covary.results import MissingTogether as MissingTogether
     from covary.results import Overview as Overview
+    from covary.results import RowDependence as RowDependence
     from covary.results import SearchResult as SearchResult
     from covary.results import Step as Step
     from covary.results import Subspace as Subspace
@@ -44,9 +46,11 @@ _MODULES = {
     "covary.results": (
         "Explanation",
         "Group",
+        "Lag",
         "Link",
         "MissingTogether",
         "Overview",
+        "RowDependence",
         "SearchResult",
         "Step",
         "Subspace",

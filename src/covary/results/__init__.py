@@ -6,6 +6,7 @@ from covary.results.overview import Group, MissingTogether, Overview, OverviewPr
 from covary.results.search import Presenter, SearchResult, Subspace
 from covary.results.significance import (
     ADDS_NOTHING,
+    Lag,
     RowDependence,
     TestResult,
     TestSummary,
@@ -16,6 +17,7 @@ __all__ = [
     "Cell",
     "Explanation",
     "Group",
+    "Lag",
     "Link",
     "MissingTogether",
     "Overview",

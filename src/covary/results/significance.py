@@ -63,7 +63,8 @@ class RowDependence:
             f"neighbouring {along} are similar in {len(self.columns):,} of {self.examined:,} "
             f"columns (rank correlation {self.similarity:.2f} in {printable(self.strongest)}): "
             "p-values assume independent rows and are too small. For series in time, use "
-            f"time='{order}' (--time {order}); for repeated measurements, groups= (--groups)"
+            f"time='{order}' (--time {order}); for repeated measurements, groups= (--groups). "
+            "If the rows were only sorted, ignore this"
         )
 
     def relabelled(self, labels: Mapping[str, Any]) -> RowDependence:
@@ -90,7 +91,8 @@ def _first_names(names: Sequence[Any], most: int = 5) -> str:
     """Return the first names and the number of the others."""
     if len(names) <= most:
         return listing(names)
-    return f"{', '.join(map(printable, names[:most]))} and {len(names) - most:,} more columns"
+    more = counted(len(names) - most, "more column")
+    return f"{', '.join(map(printable, names[:most]))} and {more}"
 
 
 class Lag(NamedTuple):

@@ -26,6 +26,7 @@ from covary.prepare.derived import keep_missing
 from covary.runs import Codec
 from covary.seeds import Purpose, random_stream
 from covary.significance.nulls import exchanged, present_rows
+from covary.significance.tails import Tail
 from covary.significance.time_scales import EvidenceScales
 from covary.table.dependent_rows import SERIES, DependentRows, spaced_shift
 from covary.tail_probability import SMALLEST_PVALUE
@@ -45,15 +46,10 @@ N_VALUES = (2_000, 16_000)
 DRAWS = (32, 400)
 # With a target, only the target is shuffled, several times for the same sets.
 SHUFFLES_OF_TARGET = 10
-# The tail is fitted to each of these shares of the values, if these are enough values.
-TAILS = (0.05, 0.01)
-LEAST_FITTED = 40
 # The scales of the evidence of series are compared with the mean evidence of each pair over this
 # many draws, unless there are more columns.
-SCALE_DRAWS = 24
+SCALE_DRAWS = 40
 MAX_SCALED_COLUMNS = 64
-# If at least this many values are as large, their share is the probability.
-ENOUGH = 10
 
 
 class Draw(NamedTuple):
@@ -144,7 +140,7 @@ class NullEvidence(NamedTuple):
         n_drawn = self._n_drawn(size)
         if self._series is None or self.target is not None:
             return math.comb(n_drawn, size - self.n_fixed)
-        return math.prod((n_drawn + at) // size for at in range(size))
+        return max(math.comb(n_drawn, size) // 3, 1)
 
     def _n_drawn(self, size: int) -> int:
         """Return the number of columns of a draw."""
@@ -202,7 +198,8 @@ class NullEvidence(NamedTuple):
     def far_evidence(self, number: int) -> Floats:
         """Return the evidence of pairs that are far from each other in time, NaN for others.
 
-        By columns, flattened. A draw has about half of all pairs.
+        By columns, flattened. A draw has about a quarter of all pairs. Later columns have earlier
+        shifts, so that a scale is not computed from the shifts that it is compared with.
         """
         series = self._series
         assert series is not None
@@ -210,14 +207,14 @@ class NullEvidence(NamedTuple):
         rng = random_stream(self.seed, Purpose.NULL_SEARCHES, 0, number)
         columns = [*self.columns, *([] if self.target is None else [self.target])]
         sides = dict(zip(columns, rng.permutation(len(columns)) % 2, strict=True))
+        if self.target is not None:
+            sides = {column: int(column != self.target) for column in columns}
         shifts = {c: spaced_shift(series, int(at), 2, rng) for c, at in sides.items()}
-        pairs = [
-            (min(pair), max(pair))
-            for pair in combinations(columns, 2)
-            if sides[pair[0]] != sides[pair[1]]
-        ]
-        evidence = self.measure.evidence_shifted(self.prepared, pairs, [shifts], None)[0]
+        pairs = [pair for pair in combinations(columns, 2) if sides[pair[0]] > sides[pair[1]]]
         found = np.full((n_columns, n_columns), np.nan)
+        if not pairs:
+            return found.ravel()
+        evidence = self.measure.evidence_shifted(self.prepared, pairs, [shifts], None)[0]
         for (one, other), own in zip(pairs, evidence, strict=True):
             found[one, other] = found[other, one] = own
         return found.ravel()
@@ -240,14 +237,16 @@ class NullEvidence(NamedTuple):
         """Return the evidence of sets whose columns are far from each other in time.
 
         Columns that are shifted by similar numbers of rows may depend on each other. So columns
-        are divided into classes, one for each column of a set, with equally spaced shifts.
+        are divided into classes, one for each column of a set, with equally spaced shifts. Later
+        columns have later shifts; in `far_evidence`, they have earlier ones.
         """
+        class_of = dict.fromkeys(chosen, 0)
         if self.target is None:
-            classes = np.arange(len(chosen)) % size
-            rng.shuffle(classes)
+            cuts = np.sort(rng.choice(len(chosen) - 1, size - 1, replace=False)) + 1
+            classes = np.searchsorted(cuts, np.arange(len(chosen)), side="right")
             class_of = dict(zip(chosen, classes.tolist(), strict=True))
         else:
-            class_of = {**dict.fromkeys(chosen, 0), self.target: 1}
+            class_of[self.target] = 1
         sets = self._sets_of(chosen, size)
         if self.target is None:
             sets = [each for each in sets if len({class_of[c] for c in each}) == size]
@@ -344,73 +343,6 @@ def far_evidence(null: NullEvidence, numbers: Sequence[int]) -> list[Floats]:
 
 # How a run file stores the result of a draw.
 DRAWS_AS_NUMBERS = Codec(np.ravel, np.copy)
-
-
-class Excesses(NamedTuple):
-    """A generalised Pareto distribution above a threshold, which a share of values exceeds."""
-
-    start: float
-    share: float
-    shape: float
-    scale: float
-
-    @classmethod
-    def of(cls, values: Floats, k: int) -> Excesses:
-        """Return the distribution of the k largest of sorted values.
-
-        The shape is estimated by probability-weighted moments (Hosking and Wallis 1987), and is
-        at least 0, that of an exponential tail, and at most 1.
-        """
-        n = values.size
-        start = float(values[n - k])
-        excesses = values[n - k :] - start
-        mean = float(excesses.mean())
-        weights = (k - np.arange(1, k + 1) + 0.35) / k
-        weighted = float(np.mean(weights * excesses))
-        shape = 0.0
-        if mean > 2.0 * weighted > 0.0:
-            shape = max(2.0 - mean / (mean - 2.0 * weighted), 0.0)
-        if shape >= 1.0:
-            # There is no mean. The median of this distribution is its scale.
-            return cls(start, k / n, 1.0, float(np.median(excesses)))
-        return cls(start, k / n, shape, mean * (1.0 - shape))
-
-    def probability(self, value: float) -> float:
-        """Return the probability of a value at least this large, above the threshold."""
-        excess = max((value - self.start) / self.scale, 0.0)
-        if self.shape > 0.0:
-            return self.share * math.exp(-math.log1p(self.shape * excess) / self.shape)
-        return self.share * math.exp(-excess)
-
-
-class Tail:
-    """The upper tail of a sample: the share of larger values, as long as these are enough.
-
-    Beyond, generalised Pareto distributions continue it, fitted above several quantiles. The
-    largest of their probabilities counts: a mixture of light and heavy tails has no single shape.
-
-    Parameters
-    ----------
-    values : the sample
-    """
-
-    def __init__(self, values: Floats) -> None:
-        self.values = np.sort(values)
-        n = self.values.size
-        first, *others = (min(max(int(share * n), 1), n) for share in TAILS)
-        counts = [first, *(k for k in others if k >= LEAST_FITTED)]
-        fitted = [Excesses.of(self.values, k) for k in counts]
-        self.fitted = [each for each in fitted if each.scale > 0.0]  # not all values are equal
-
-    def probability(self, value: float) -> float:
-        """Return the probability of a value at least this large."""
-        n = self.values.size
-        count = n - int(np.searchsorted(self.values, value - 1e-9 * abs(value)))
-        empirical = (1 + count) / (1 + n)
-        if count >= ENOUGH or not self.fitted:
-            return empirical
-        beyond = max(each.probability(value) for each in self.fitted)
-        return min(max(beyond, count / (1 + n)), (1 + ENOUGH) / (1 + n))
 
 
 class FamilyPvalues:
