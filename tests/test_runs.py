@@ -1095,7 +1095,8 @@ def test_ctrl_c_reports_the_best_sets_so_far_and_the_run_can_be_resumed(
     found = json.loads(out)
     whole = len(big.rows["candidates"])
     assert found["complete"] is False
-    assert 0 < found["scored"] < whole
+    # On a busy machine, all sets may be scored before the signal arrives.
+    assert 0 < found["scored"] <= whole
     assert found["scored"] == n_candidates(path)
     assert len(found["subspaces"]) == min(100, found["scored"])
     first, last = [line for line in err.splitlines() if "UserWarning: Port" not in line]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import shutil
-import signal
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -87,14 +86,9 @@ def _start_pool(n_jobs: int) -> Any:
     if current_process().daemon:
         raise errors.no_processes("this is a worker process itself")
     with interrupts_deferred():
-        pool = ProcessPoolExecutor(n_jobs, timeout=IDLE_SECONDS, initializer=_ignore_interrupts)
+        pool = ProcessPoolExecutor(n_jobs, timeout=IDLE_SECONDS)
         pool.submit(int)
     return pool
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the parent, which ends its workers: a lost worker would be an error."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _stop_pool(pool: Any) -> None:
