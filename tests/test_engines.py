@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
@@ -142,6 +143,39 @@ def test_a_chunk_that_is_lost_too_often_is_an_error():
     with pytest.raises(WorkersLostError):
         collect(session, double, range(20))
     assert max(session.failures) == 4
+
+
+class InterruptedSession(FakeSession):
+    """Receives Ctrl-C while it submits a chunk, for which real sessions take locks."""
+
+    def __init__(self):
+        super().__init__(1, 1e-9)
+        self.n_begun = self.n_submitted = 0
+
+    def submit(self, task, items):
+        self.n_begun += 1
+        signal.raise_signal(signal.SIGINT)
+        future = super().submit(task, items)
+        self.n_submitted += 1
+        return future
+
+
+def test_ctrl_c_waits_until_a_chunk_is_submitted():
+    session = InterruptedSession()
+    with pytest.raises(KeyboardInterrupt):
+        collect(session, double, range(20))
+    assert session.n_begun == session.n_submitted == 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_another_thread_submits_without_a_handler_of_signals():
+    results = []
+    thread = threading.Thread(
+        target=lambda: results.extend(collect(FakeSession(2, 1e-9), double, range(20))[0])
+    )
+    thread.start()
+    thread.join()
+    assert results == list(range(20))
 
 
 def test_no_thread_remains_if_the_caller_stops_iterating():

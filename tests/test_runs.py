@@ -64,7 +64,7 @@ def start(*arguments):
 
 def run_to_the_end(*arguments):
     process = start(*arguments)
-    out, err = process.communicate(timeout=TIMEOUT)
+    out, err = process.communicate(timeout=10 * TIMEOUT)
     return process.returncode, out, err
 
 

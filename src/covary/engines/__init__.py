@@ -7,6 +7,7 @@ from typing import Any
 from covary import errors
 from covary.engines.base import ENGINES, Engine, RunTasks, Session, stop_if_cancelled
 from covary.engines.inline import run_here
+from covary.engines.interrupts import interrupts_deferred
 
 __all__ = [
     "ENGINES",
@@ -14,6 +15,7 @@ __all__ = [
     "RunTasks",
     "Session",
     "find_engine",
+    "interrupts_deferred",
     "run_here",
     "stop_if_cancelled",
 ]

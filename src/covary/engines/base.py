@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import queue
-import signal
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from multiprocessing.resource_tracker import ensure_running
+from contextlib import AbstractContextManager
 from numbers import Integral
 from typing import Any, NamedTuple
 
 from covary import errors
+from covary.engines.interrupts import interrupts_deferred
 from covary.engines.single_blas import single_threaded_blas
 from covary.registry import Registry
 
@@ -93,9 +92,10 @@ class Session(ABC):
         n_submitted = 0
 
         def submit(chunk: _Chunk) -> None:
-            future = self.submit(task, items[chunk.first : chunk.last])
-            pending[future] = chunk
-            future.add_done_callback(finished.put)
+            with interrupts_deferred():
+                future = self.submit(task, items[chunk.first : chunk.last])
+                pending[future] = chunk
+                future.add_done_callback(finished.put)
 
         try:
             while n_submitted < len(items) or pending:
@@ -118,8 +118,9 @@ class Session(ABC):
                 self._adapt_chunk_size(task, chunk.last - chunk.first, seconds)
                 yield chunk.first, results
         finally:
-            for future in pending:
-                future.cancel()
+            with interrupts_deferred():
+                for future in pending:
+                    future.cancel()
 
     def _next_chunk_size(self, task: Task, left: int) -> int:
         """Return the size of the next chunk.
@@ -144,28 +145,6 @@ def _wait_for_next(finished: queue.SimpleQueue[Any]) -> Any:
             return finished.get(timeout=0.5)
         except queue.Empty:
             continue
-
-
-@contextmanager
-def interrupts_deferred() -> Iterator[None]:
-    """Defer Ctrl-C while worker processes start, and make these processes ignore it.
-
-    A terminal sends Ctrl-C to every process. Only this process must react to it.
-    """
-    if threading.current_thread() is not threading.main_thread() or os.name == "nt":
-        yield
-        return
-    ensure_running()  # the resource tracker of Python would unblock the signal when it starts
-    received: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
-    if received:
-        raise KeyboardInterrupt
 
 
 _thread_state = threading.local()

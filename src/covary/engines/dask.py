@@ -13,15 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from covary import errors
-from covary.engines.base import (
-    ENGINES,
-    Engine,
-    Session,
-    Task,
-    interrupts_deferred,
-    number_of_workers,
-    run_timed,
-)
+from covary.engines.base import ENGINES, Engine, Session, Task, number_of_workers, run_timed
+from covary.engines.interrupts import processes_ignore_interrupts
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -127,7 +120,7 @@ def _local_cluster(n_jobs: int | None) -> Iterator[Client]:
         contexts.enter_context(dask.config.set({"temporary-directory": folder}))
         contexts.enter_context(_main_script_hidden())
         try:
-            with interrupts_deferred():
+            with processes_ignore_interrupts():
                 cluster = contexts.enter_context(
                     distributed.LocalCluster(
                         n_workers=n_jobs,

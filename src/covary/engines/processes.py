@@ -17,15 +17,8 @@ from typing import Any
 import numpy as np
 
 from covary import errors
-from covary.engines.base import (
-    ENGINES,
-    Engine,
-    Session,
-    Task,
-    interrupts_deferred,
-    number_of_workers,
-    run_timed,
-)
+from covary.engines.base import ENGINES, Engine, Session, Task, number_of_workers, run_timed
+from covary.engines.interrupts import interrupts_deferred, processes_ignore_interrupts
 
 ALIGNMENT = 64
 # An idle worker ends after this time, because its parent may have been killed.
@@ -85,7 +78,7 @@ def _start_pool(n_jobs: int) -> Any:
 
     if current_process().daemon:
         raise errors.no_processes("this is a worker process itself")
-    with interrupts_deferred():
+    with processes_ignore_interrupts():
         pool = ProcessPoolExecutor(n_jobs, timeout=IDLE_SECONDS)
         pool.submit(int)
     return pool
@@ -93,11 +86,12 @@ def _start_pool(n_jobs: int) -> Any:
 
 def _stop_pool(pool: Any) -> None:
     """End all processes of a pool, also those that an interrupted pool has lost."""
-    workers = list(pool._processes.values())
-    pool.shutdown(kill_workers=True)
-    for worker in workers:
-        if worker.is_alive():
-            worker.kill()
+    with interrupts_deferred():
+        workers = list(pool._processes.values())
+        pool.shutdown(kill_workers=True)
+        for worker in workers:
+            if worker.is_alive():
+                worker.kill()
 
 
 def _write_shared(shared: Any, folder: Path) -> None:

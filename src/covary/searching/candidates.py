@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from covary.array_types import ColumnSets, Floats, Integers
-from covary.engines import RunTasks
+from covary.engines import RunTasks, interrupts_deferred
 from covary.measures import Scorer
 from covary.searching.strategies import Batch, Strategy
 
@@ -70,7 +70,8 @@ class Candidates(NamedTuple):
                         scores[missing[indices]] = found
                         observer.scored_some(sets, missing[indices], found)
             finally:
-                observer.end(sets, scores)
+                with interrupts_deferred():
+                    observer.end(sets, scores)
             return scores
 
         self.strategy.run(len(self.columns), self.n_fixed, score_batch, self.affordable)
