@@ -32,6 +32,18 @@ def relative_shifts(n):
     return found
 
 
+# Of two columns, by `covary.evidence`.
+MEAN_EVIDENCE_OF_INDEPENDENT_ROWS = 0.85
+
+
+def far_shifts(n):
+    """The shifts of one of two series that are far apart in time; the other one has the opposite.
+
+    Together, they are apart by the reach, at least.
+    """
+    return [shift for shift in range(1, reach(n) + 1) if 2 * shift >= reach(n)]
+
+
 def middle_ranks(values):
     return [
         sum(other < value for other in values) + (1 + sum(other == value for other in values)) / 2

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ import naive_time
 from covary.errors import ColumnError, CovaryError, CovaryWarning, ParameterError, TableError
 from covary.measures import find_measure
 from covary.prepare import Prepared, prepare
+from covary.significance.null_evidence import FamilyPvalues, NullEvidence
 from covary.significance.nulls import RandomPermutations
 from covary.significance.row_dependence import _equal_neighbours, find_row_dependence
 from covary.significance.time_scales import EvidenceScales
@@ -309,6 +310,45 @@ def test_evidence_scales_are_those_of_the_naive_version():
     assert EvidenceScales(prepare(values)).of_set((0, 1)) == 1.0
 
 
+def test_scales_agree_with_the_mean_evidence_of_pairs_that_are_far_apart():
+    rng = np.random.default_rng(8)
+    n, far = 60, naive_time.far_shifts(60)
+    values = np.column_stack([ar(rng, n, phi) for phi in (0.9, 0.5, 0.0)])
+    null = NullEvidence.of(
+        find_measure("uds-chance"), declared(values, time="row"), [0, 1, 2], None, 0
+    )
+    drawn = np.array([null.far_evidence(number).reshape(3, 3) for number in range(40)])
+    family = FamilyPvalues(null, [2])
+    family.compute_scales(lambda task, numbers: [(0, task(null, numbers))])
+    for one, other in combinations(null.columns, 2):  # in the order of their content
+        found = drawn[:, one, other][~np.isnan(drawn[:, one, other])]
+        possible = [
+            covary.evidence(
+                np.column_stack(
+                    [
+                        naive_time.window(values[:, one], shift),
+                        naive_time.window(values[:, other], -other_shift),
+                    ]
+                )
+            )
+            for shift in far
+            for other_shift in far
+        ]
+        # In each draw, two of the three columns are far apart if they are on different sides.
+        assert 5 <= found.size <= 35
+        assert all(min(abs(each - own) for own in possible) < 1e-9 for each in found)
+        bartlett = naive_time.evidence_scale(values[:, one], values[:, other])
+        expected = max(bartlett, np.mean(found) / naive_time.MEAN_EVIDENCE_OF_INDEPENDENT_ROWS)
+        assert family.null.scales.of_set((one, other)) == pytest.approx(expected)
+
+
+def test_the_mean_evidence_of_independent_rows():
+    rng = np.random.default_rng(9)
+    evidence = [covary.evidence(rng.normal(size=(200, 2))) for _ in range(2000)]
+    error = np.std(evidence) / np.sqrt(len(evidence))
+    assert abs(np.mean(evidence) - naive_time.MEAN_EVIDENCE_OF_INDEPENDENT_ROWS) < 5 * error + 0.05
+
+
 def test_every_measure_can_be_tested_with_shifts():
     rng = np.random.default_rng(7)
     x = ar(rng, 100, 0.5)
@@ -541,6 +581,39 @@ def test_the_delay_of_a_relation_is_named(seed):
     assert covary.score(table, ["x"], target="y", time="row", lags=10) > 0.2
     best = covary.search(table, target="y", time="row", lags=10, max_size=2)[0]
     assert best.columns == ("x (7 rows before)", "y")
+
+
+def test_delays_are_drawn():
+    table = delayed(np.random.default_rng(0), 7)
+    found = covary.search(table, target="y", time="row", lags=10, max_size=2)
+    chart = found.plot.delays().to_dict(validate=False)
+    points = chart["layer"][0]["data"]["values"]
+    tested = covary.test(table, ["x", "z"], target="y", time="row", lags=10)
+    expected = {(lag.column, lag.rows): round(lag.explained, 4) for lag in tested.lags}
+    drawn = {(point["column"], point["delay"]): point["score"] for point in points}
+    of_x = {key: score for key, score in drawn.items() if key[0] == "x"}
+    assert len(of_x) == 11
+    assert all(expected[key] == score for key, score in of_x.items())
+    best = {point["column"]: point["text"] for point in chart["layer"][2]["data"]["values"]}
+    assert best["x"] == "7 rows"
+    shown = set(found.plot.heatmap().to_dict(validate=False)["encoding"]["x"]["sort"])
+    assert {"x", "y", "z", "x (7 rows before)"} <= shown
+
+
+def test_delays_need_a_search_with_delays():
+    table = delayed(np.random.default_rng(0), 7)
+    found = covary.search(table, target="y", time="row", max_size=2)
+    with pytest.raises(covary.CovaryError, match="no delays to draw"):
+        found.plot.delays()
+
+
+def test_a_page_of_a_search_with_delays(tmp_path):
+    table = delayed(np.random.default_rng(0), 7)
+    found = covary.search(table, target="y", time="row", lags=10, max_size=2)
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert '<h2 id="delays">Delays</h2>' in page
+    assert "3 columns, 490 rows" in page, "the overview does not count earlier values"
 
 
 def test_the_level_of_the_best_of_all_delays():

@@ -70,6 +70,15 @@ def test_relations_and_variants_are_the_naive_ones(seed, n_columns, target):
         assert set(relation.columns_of_variants) == set().union(*variants) - {*relation.columns}
 
 
+def test_earlier_values_of_a_column_count_as_this_column():
+    # Columns 1 and 2 are earlier values of column 0; column 4 is one of column 3.
+    ranked = [((0, 9), 0.9), ((1, 9), 0.8), ((1, 3, 9), 0.7), ((4, 9), 0.6), ((0, 2, 9), 0.5)]
+    found = Relations(ranked, 9, 10, undelayed=[0, 0, 0, 3, 3, 5, 6, 7, 8, 9])
+    assert found.listed == [((0, 9), 0.9), ((4, 9), 0.6)]
+    assert [relation.variants for relation in found.relations()] == [3, 0]
+    assert found.variant_of((0, 2, 9)) == (0, 9)
+
+
 def test_no_more_relations_are_listed_than_asked_for():
     ranked = [((0, 1), 0.9), ((2, 3), 0.8), ((2, 3, 4), 0.7), ((0, 1, 4), 0.6)]
     found = Relations(ranked, None, 1)

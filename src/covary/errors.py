@@ -822,6 +822,12 @@ def nothing_to_draw() -> CovaryError:
     return CovaryError("there is nothing to draw: no pair of columns has a score above 0")
 
 
+def no_delays() -> CovaryError:
+    return CovaryError(
+        "there are no delays to draw: search with a target and lags=, and let the search finish"
+    )
+
+
 def no_links() -> CovaryError:
     return CovaryError("there is nothing to draw: no column explains another")
 

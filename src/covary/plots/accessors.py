@@ -39,6 +39,17 @@ class SearchPlots:
             raise errors.nothing_to_draw()
         return _chart(figure)
 
+    def delays(self) -> Any:
+        """Return a line for each column: what it explains of the target at each delay.
+
+        It needs a search with ``target`` and ``lags``, and shows up to six columns, those of the
+        best sets. The best delay of each is marked.
+        """
+        figure = self._figures.delays()
+        if figure is None:
+            raise errors.no_delays()
+        return _chart(figure)
+
 
 class SetPlots:
     """Figures of one set of columns; each method returns an Altair chart."""

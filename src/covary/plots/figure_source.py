@@ -123,11 +123,15 @@ class FigureSource:
 
     @cached_property
     def shown_columns(self) -> list[int]:
-        """The columns in figures of the whole table: all, or the 60 with the best scores."""
-        n_columns = len(self.record.labels)
-        if n_columns <= MAX_SHOWN_COLUMNS:
-            return list(range(n_columns))
+        """The columns in figures of the whole table: all, or the 60 with the best scores.
+
+        Earlier values of a column are shown if they are in one of the best sets.
+        """
         ranked = [column for columns in self.record.sets for column in columns]
+        every = self.record.prepared.table.columns
+        columns = [at for at, each in enumerate(every) if each.lag == 0 or at in ranked]
+        if len(columns) <= MAX_SHOWN_COLUMNS:
+            return columns
         pairs = self.record.pairs
         if pairs is not None:
             scores = np.nan_to_num(np.fmax(pairs, pairs.T), nan=-np.inf)

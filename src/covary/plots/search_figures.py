@@ -1,4 +1,4 @@
-"""Figures of a whole search as Vega-Lite data: heat map and graph."""
+"""Figures of a whole search as Vega-Lite data: heat map, graph and delays."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from covary.array_types import Floats, OnProgress
 from covary.plots.clustered_order import clustered_order
 from covary.plots.figure_source import FigureSource
+from covary.plots.figures.delays import delays
 from covary.plots.figures.graph import Relation, graph
 from covary.plots.figures.heatmap import heatmap
 from covary.plots.figures.style import Spec
@@ -20,6 +21,7 @@ MIN_RELATIVE_SCORE = 0.1
 MIN_JOINT_GAIN = 0.1
 MAX_JOINT_RELATIONS = 6
 SETS_EXPLAINED = 20
+MAX_DELAYED_COLUMNS = 6
 
 
 class SearchFigures:
@@ -57,6 +59,33 @@ class SearchFigures:
             return None
         measure = self.record.measure
         return graph(self.names, relations, "" if measure.explains else measure.name)
+
+    def delays(self) -> Spec | None:
+        """Return what the columns of the best sets explain of the target at each delay.
+
+        None if there are no delays, no target, or the search was interrupted.
+        """
+        record, target = self.record, self.record.target
+        prepared, measure = record.prepared, record.measure.plain()
+        if prepared.table.options.lags == 0 or target is None or not record.complete:
+            return None
+        columns = prepared.table.columns
+        ranked = [at for each in record.sets for at in each if at != target]
+        best = dict.fromkeys(columns[at].undelayed for at in ranked)
+        shown = list(best)[:MAX_DELAYED_COLUMNS]
+        scores = []
+        for name in shown:
+            own = [at for at, each in enumerate(columns) if each.undelayed == name]
+            pairs = [tuple(sorted((at, target))) for at in own if at != target]
+            found = measure.score_sets(prepared, pairs, target)
+            lags = [columns[at].lag for at in own if at != target]
+            scores.append(dict(zip(lags, found.tolist(), strict=True)))
+        if not shown:
+            return None
+        names = dict(zip(prepared.names, record.labels, strict=True))
+        meaning = "explained" if measure.explains else measure.name
+        labels = [names.get(name, name) for name in shown]
+        return delays(record.labels[target], labels, scores, meaning)
 
     def _pair_relations(self) -> list[Relation]:
         """Return the maximum spanning forest of the pairs, by score.

@@ -111,9 +111,8 @@ def gather_content(
         tested = null is not None
         cards.append(card_of_set(rank, subspace, result, set_figures, with_rows, tested))
         report_figures(rank, min(len(result), MAX_CARDS))
-    graph = search_figures.graph()
-    if graph is not None:
-        figures["graph"] = graph
+    some = {"graph": search_figures.graph(), "delays": search_figures.delays()}
+    figures |= {name: figure for name, figure in some.items() if figure is not None}
     findings = tuple(list_findings(result, [card.explained for card in cards]))
     warnings = [
         result.unfinished(),

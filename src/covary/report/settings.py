@@ -88,7 +88,10 @@ def _row_settings(record: SearchRecord) -> list[Setting]:
     table = record.prepared.table
     if table.dependent is None:
         return []
-    chosen = _assignments({k: v for k, v in table.options.rows_to_facts().items() if v})
+    facts = table.options.rows_to_facts()
+    if facts["groups"] is None:
+        del facts["permute"]
+    chosen = _assignments({name: value for name, value in facts.items() if value})
     return [
         ("Rows", shortened(printable(chosen), MAX_CHARACTERS)),
         ("Null distribution", table.dependent.sentence()),

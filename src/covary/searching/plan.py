@@ -67,6 +67,13 @@ class SearchPlan:
         return places
 
     @property
+    def undelayed(self) -> list[int]:
+        """For each column, the first one that has values of the same column."""
+        names = [column.undelayed for column in self.prepared.table.columns]
+        first = {name: at for at, name in reversed(list(enumerate(names)))}
+        return [first[name] for name in names]
+
+    @property
     def n_columns(self) -> int:
         """The number of columns that a set may contain."""
         return len(self.candidates.columns) + self.candidates.n_fixed

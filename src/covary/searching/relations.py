@@ -6,8 +6,9 @@ Going down the ranking, a set is a *variant* of a relation that is already liste
 - all of its columns, or all but one, belong to the relation, but at least two, or
 - the listed relations already link all of its columns, directly or through other columns.
 
-All other sets are relations of their own. So no relation is printed that a better one contains
-together with unrelated columns, and every relation links columns that were not linked before.
+Earlier values of a column count as this column. All other sets are relations of their own. So no
+relation is printed that a better one contains together with unrelated columns, and every relation
+links columns that were not linked before.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class Relations:
     most : the number of relations to list
     listable : the number of first sets that may be listed; all by default
     folded : whether there are variants; otherwise every set is a relation of its own
+    undelayed : for each column, the one of which it has earlier values; itself by default
 
     Attributes
     ----------
@@ -64,6 +66,7 @@ class Relations:
         *,
         listable: int | None = None,
         folded: bool = True,
+        undelayed: Sequence[int] | None = None,
     ) -> None:
         self.most = most
         self.folded = folded
@@ -79,7 +82,10 @@ class Relations:
             if at == listable:
                 self.most = 0
             if score > 0.0:
-                self._add(columns, score, [c for c in columns if c != target])
+                compared = [c for c in columns if c != target]
+                if undelayed is not None:
+                    compared = sorted({undelayed[c] for c in compared})
+                self._add(columns, score, compared)
 
     def _add(self, columns: Columns, score: float, compared: Sequence[int]) -> None:
         mask = _mask(compared)

@@ -157,7 +157,14 @@ class Search:
         Sets that passed sifting need all of their columns, so that none is a variant.
         """
         plan, folded = self.plan, self.sifted is None
-        return Relations(ranked, plan.target, plan.options.top, listable=listable, folded=folded)
+        return Relations(
+            ranked,
+            plan.target,
+            plan.options.top,
+            listable=listable,
+            folded=folded,
+            undelayed=plan.undelayed,
+        )
 
     def _certain_first(self, is_certain: Sequence[bool]) -> list[Columns]:
         """Rank certain sets before all others, and return the relations that remain.

@@ -19,7 +19,6 @@ from covary.results.significance import Lag
 from covary.significance.time_scales import MEAN_EVIDENCE, EvidenceScales
 from covary.significance.time_shifts import TimeShifts, far_relative_shifts
 from covary.table.dependent_rows import DependentRows
-from covary.table.row_order import lag_of, lag_source
 from covary.tail_probability import SMALLEST_PVALUE
 
 MAX_SHIFTS = 200
@@ -41,7 +40,8 @@ def best_lag(
     evidence = unshifted.observed(measure, prepared, sets, target)
     scores = measure.score_sets(prepared, sets, target)
     # Without delay, by name; all delays of a column have the same null distribution.
-    names = [lag_source(prepared.names[column]) for column in others]
+    columns = [prepared.table.columns[column] for column in others]
+    names = [column.undelayed for column in columns]
     first = dict(zip(names[::-1], others[::-1], strict=True))
     nulls = {
         name: _far_evidence(measure, prepared, dependent, column, target)
@@ -55,8 +55,8 @@ def best_lag(
     best = int(scaled.argmax())
     pvalue = math.exp(-float(scaled[best])) * len(others)
     lags = [
-        Lag(name, lag_of(prepared.names[column]), float(score), float(own))
-        for name, column, score, own in zip(names, others, scores, evidence, strict=True)
+        Lag(column.undelayed, column.lag, float(score), float(own))
+        for column, score, own in zip(columns, scores, evidence, strict=True)
     ]
     return lags, best, min(max(pvalue, SMALLEST_PVALUE), 1.0), nulls[names[best]]
 

@@ -34,9 +34,9 @@ class OverviewPlan:
 
     @property
     def columns(self) -> list[int]:
-        """The columns that vary."""
-        prepared = self.prepared
-        return prepared.varying(range(len(prepared.names)))
+        """The columns that vary, without earlier values of other columns."""
+        columns = self.prepared.table.columns
+        return self.prepared.varying([at for at, each in enumerate(columns) if each.lag == 0])
 
     def parameters(self) -> dict[str, Any]:
         """Return all parameters by name, as JSON types."""

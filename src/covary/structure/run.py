@@ -335,13 +335,13 @@ class OverviewRun:
             by_order = [labels[column] for column in self.order if column in columns]
             groups.append(Group(named_after(by_order, links), names, links))
             linked.update(columns)
-        calendars = {c for c in self.plan.columns if prepared.table.columns[c].part_of}
+        parts = {c for c, each in enumerate(prepared.table.columns) if each.part_of}
         # A date is not alone if its hour or another part of it has a link.
         of_linked = {prepared.sources[column] for column in linked}
         alone = [
             c
             for c in self.plan.columns
-            if self.complete and c not in calendars and prepared.sources[c] not in of_linked
+            if self.complete and c not in parts and prepared.sources[c] not in of_linked
         ]
         together = find_missing_together(
             prepared, [c for c, each in enumerate(prepared.table.columns) if not each.part_of]
@@ -357,8 +357,12 @@ class OverviewRun:
             ),
             not_examined=tuple(self.not_examined),
             measure=self.plan.measure.name,
-            columns=tuple(labels[c] for c in range(len(labels)) if c not in calendars),
-            constant=tuple(label for c, label in enumerate(labels) if not prepared.varies[c]),
+            columns=tuple(labels[c] for c in range(len(labels)) if c not in parts),
+            constant=tuple(
+                labels[c]
+                for c, each in enumerate(prepared.table.columns)
+                if each.lag == 0 and not prepared.varies[c]
+            ),
             rows=prepared.n_rows,
             repeated_rows=count_repeated_rows(prepared),
             null_of_rows=prepared.dependent.sentence() if prepared.dependent else "",

@@ -49,12 +49,6 @@ def lag_source(name: str) -> str:
     return match[1] if match else name
 
 
-def lag_of(name: str) -> int:
-    """Return how many rows before a name says; 0 if it says nothing."""
-    match = _LAGGED.fullmatch(name)
-    return int(match[2]) if match else 0
-
-
 def with_dependent_rows(table: Table, wanted: Sequence[Any] | None) -> Table:
     """Return a table whose rows are ordered by series and time, as the options say.
 
@@ -122,7 +116,7 @@ def with_lags(table: Table, wanted: Sequence[Any] | None) -> Table:
             values = np.ascontiguousarray(column.values[rows - lag])
             name = lagged_name(column.name, lag)
             source = column.part_of or (column.name if lag else "")
-            columns.append(replace(column, name=name, values=values, part_of=source))
+            columns.append(replace(column, name=name, values=values, part_of=source, lag=lag))
     named = _names(wanted)
     if any(lag_source(name) != name and lag_source(name) in table.names for name in named):
         columns = [column for column in columns if column.name in named]

@@ -37,9 +37,11 @@ class Column:
     dtype : the NumPy dtype of a date; "time" for times of day, in nanoseconds
     zone : the time zone of a date, if it has one; the values are in UTC
     read_as : how text was converted, in words; empty if it was not
-    part_of : the date column of which this is the hour, weekday or month; empty for other columns
+    part_of : the date column of which this is the hour, weekday or month, or the column of which
+        these are earlier values; empty for other columns
     decimal : the decimal sign of numbers that were text, "," or "."; "?" if it is uncertain, and
         empty if there is none
+    lag : how many rows before the values are from
     """
 
     name: str
@@ -52,6 +54,12 @@ class Column:
     read_as: str = ""
     part_of: str = ""
     decimal: str = ""
+    lag: int = 0
+
+    @property
+    def undelayed(self) -> str:
+        """The name of this column, or of that of which these are earlier values."""
+        return self.part_of if self.lag else self.name
 
     def in_own_units(self, value: float) -> Any:
         """Return a value as the user knows it: number, boolean, date or label; None if missing."""
