@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -613,7 +614,9 @@ def test_a_page_of_a_search_with_delays(tmp_path):
     found.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert '<h2 id="delays">Delays</h2>' in page
-    assert "3 columns, 490 rows" in page, "the overview does not count earlier values"
+    overview = page[page.index('<h2 id="map">') : page.index('<h2 id="findings">')]
+    assert re.findall(r"<li[^>]*>(.*?)</li>", overview) == ["x", "y", "z"]
+    assert "before" not in overview, "the overview does not use earlier values"
 
 
 def test_the_level_of_the_best_of_all_delays():
