@@ -28,7 +28,13 @@ from covary.significance.row_dependence import _equal_neighbours, find_row_depen
 from covary.significance.time_scales import EvidenceScales
 from covary.significance.time_shifts import TimeShifts, time_shifts
 from covary.table import Column, Table, TableOptions, declare, read_table
-from covary.table.dependent_rows import SERIES, DependentRows, far_shifts, spaced_shift
+from covary.table.dependent_rows import (
+    SERIES,
+    DependentRows,
+    all_shifts,
+    random_shifts,
+    spaced_shift,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::covary.errors.CovaryWarning")
 
@@ -226,18 +232,29 @@ def test_the_test_compares_the_evidence_of_all_shifted_windows():
     assert found.exact
 
 
+def test_random_shifts_of_one_series_are_all_different():
+    for number in (5, 12, 100):
+        found = [int(s[0]) for s in random_shifts(series_of(60), number, np.random.default_rng(0))]
+        assert len(found) == len(set(found)) == min(number, 20)
+        assert 0 not in found
+        assert max(map(abs, found)) <= naive_time.reach(60)
+    every = [int(s[0]) for s in all_shifts(series_of(60), 64, np.random.default_rng(0))]
+    assert every == list(range(-10, 11))
+    some = [int(s[0]) for s in all_shifts(series_of(1000), 5, np.random.default_rng(0))]
+    assert some == [-100, -50, 0, 50, 100]
+
+
 def test_shifts_of_several_series_stay_within_them():
     dependent = DependentRows(SERIES, np.array([0, 30, 100, 140]))
     rng = np.random.default_rng(0)
-    for shifts in [np.array([7, -10, 10]), *far_shifts(dependent, 20, rng)]:
+    for shifts in [np.array([7, -10, 10]), *random_shifts(dependent, 20, rng)]:
         rows = dependent.shifted(shifts)
         assert rows.size == dependent.of_centre().starts[-1]
         assert np.array_equal(dependent.of_row[rows], dependent.of_row[dependent.centre])
         assert np.array_equal(np.sort(dependent.rotated(shifts)), np.arange(140))
         # Rotation moves the compared rows as a shift does.
         assert np.array_equal(dependent.rotated(shifts)[dependent.centre], rows)
-    for shifts in far_shifts(dependent, 20, rng):
-        assert np.all(2 * np.abs(shifts) >= dependent.reaches)
+    for shifts in random_shifts(dependent, 20, rng):
         assert np.all(np.abs(shifts) <= dependent.reaches)
     for number in range(3):
         spaced = spaced_shift(dependent, number, 3, rng)

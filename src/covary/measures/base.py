@@ -105,6 +105,9 @@ class Measure(ABC):
         """Return the evidence statistic of the columns."""
         measure, prepared, roles = self.with_roles(data, columns, target, given)
         measure.check(prepared, len(roles.tested))
+        if prepared.series is not None:
+            found = measure.evidence_shifted(prepared, [roles.tested], [{}], roles.target)
+            return float(found[0, 0])
         return float(measure.evidence_sets(prepared, [roles.tested], roles.target)[0])
 
     def with_roles(
@@ -242,7 +245,7 @@ class Measure(ABC):
 
     def n_tested(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> int:
         """Return the number of rows that a test of a set uses."""
-        return prepared.n_rows
+        return prepared.n_rows if prepared.series is None else prepared.series.centre.size
 
     def untestable(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> str:
         """Return why a set cannot be tested, so that its evidence is 0; empty if it can."""

@@ -15,6 +15,7 @@ from covary.array_types import Booleans, Columns, Floats, Integers
 from covary.prepare.derived import Derived, Moves, Need, move_orders
 from covary.prepare.sorting import sort_column
 from covary.table import Table, as_list, read_table
+from covary.table.dependent_rows import SERIES, DependentRows
 from covary.validation import check_columns
 
 D = TypeVar("D", bound=Derived)
@@ -96,6 +97,11 @@ class Prepared:
         """Return those of the columns that are neither the target nor from the same date."""
         source = self.sources[target]
         return tuple(column for column in columns if self.sources[column] != source)
+
+    @property
+    def series(self) -> DependentRows | None:
+        """The time series of the rows, if they are any."""
+        return self.dependent if self.dependent and self.dependent.kind == SERIES else None
 
     def has_missing(self, position: int) -> bool:
         """Return whether a column has missing cells."""

@@ -147,7 +147,7 @@ class TestResult:
         The number of permutations: all distinct ones if ``exact``, fewer than requested if the
         test stopped early.
     exact : bool
-        Whether the test used every distinct arrangement of the values.
+        Whether the test used every distinct arrangement of the values; of series, every shift.
     measure : str
         The name of the measure.
     rows : int
@@ -158,7 +158,8 @@ class TestResult:
         The level at which the test stopped early; None if it did not.
     tested : int or None
         The number of rows that were tested. With given columns, rows with missing cells are left
-        out, and a random sample of 5,000 rows is tested if there are more.
+        out, and a random sample of 5,000 rows is tested if there are more. Of series, the rows at
+        both ends are left out.
     null_of_rows : str
         What takes the place of permutations in series or groups, in words; else empty.
     row_dependence : RowDependence or None

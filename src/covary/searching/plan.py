@@ -32,6 +32,9 @@ MAX_SETS = 10**12
 # A beam search scores all sets of three if this takes about as long on a machine with two cores.
 SECONDS_FOR_TRIPLES = 30.0
 
+# The facts that older run files lack.
+FORMER_OPTION_FACTS = {**TableOptions.former_defaults(), "row_groups": None}
+
 
 @dataclass(frozen=True)
 class SearchPlan:
@@ -89,7 +92,7 @@ class SearchPlan:
             "strategy": self.strategy.name,
             "strategy_parameters": _json_fields(self.strategy),
             **self.options.search_facts(),
-            **self.prepared.table.options.to_facts(),
+            **option_facts(self.prepared),
             "target": None if self.target is None else names[self.target],
             "given": [names[column] for column in self.given] or None,
         }
@@ -98,10 +101,19 @@ class SearchPlan:
         """Return what identifies this search in a run file."""
         return RunDescription(
             parameters=self.parameters(),
-            defaults=SearchOptions.defaults() | TableOptions.former_defaults(),
+            defaults=SearchOptions.defaults() | FORMER_OPTION_FACTS,
             bounds=self.measure.bounds,
             **table_facts(self.prepared, self.source),
         )
+
+
+def option_facts(prepared: Prepared) -> dict[str, Any]:
+    """Return how the table was read, and which rows belong together, as JSON types."""
+    dependent = prepared.table.dependent
+    return {
+        **prepared.table.options.to_facts(),
+        "row_groups": None if dependent is None else dependent.fingerprint(),
+    }
 
 
 def table_facts(prepared: Prepared, source: str | None) -> dict[str, Any]:
@@ -130,7 +142,7 @@ def plan_search(
     """Return the plan of a search of any data that `read_table` accepts."""
     measure, prepared, roles = measure.with_roles(data, columns, options.target, options.given)
     if options.permutations > 0 or options.sift:
-        check_arrangements(prepared)
+        check_arrangements(prepared, given=roles.given)
         check_groups(prepared, given=roles.given, sift=options.sift)
     largest = len(roles.tested)
     if strategy.max_size is not None:

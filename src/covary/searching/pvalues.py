@@ -14,6 +14,7 @@ from covary import errors
 from covary.array_types import Columns, Floats, OnStage
 from covary.engines import Engine, RunTasks
 from covary.engines.base import Task
+from covary.prepare import Prepared
 from covary.results import TestSummary
 from covary.results.significance import RowDependence
 from covary.runs import Codec, RunFile, StoredTasks
@@ -40,7 +41,7 @@ from covary.significance.permutation import NullDistribution, PermutationResult,
 from covary.significance.row_dependence import find_row_dependence
 from covary.significance.stopping import LEVEL, Stopping
 from covary.significance.time_shifts import TimeShifts
-from covary.table.dependent_rows import BETWEEN, SERIES
+from covary.table.dependent_rows import BETWEEN
 
 # Returns the relations among the sets, given which of these are certain.
 ChooseRelations = Callable[[Sequence[bool]], Sequence[Columns]]
@@ -69,6 +70,8 @@ class SearchPvalues:
         self.increments = increments
         self.null: NullDistribution | None = None
         self.family: FamilyPvalues | None = None
+        # The evidence of each set, comparable between sets.
+        self.evidence: dict[Columns, float] = {}
         # By set, the expected number of sets with such evidence, by chance.
         self.expected: dict[Columns, float] = {}
         # The q-value and the family-wise p-value of each set, if a run file has them.
@@ -112,18 +115,17 @@ class SearchPvalues:
         """Return the columns to permute: these, or only the target."""
         return tuple(columns) if self.plan.target is None else (self.plan.target,)
 
-    def _null_tables(self) -> NullTables:
+    def _null_tables(self, prepared: Prepared) -> NullTables:
         """Return permutations or shifts of the columns, which all sets share."""
         plan, seed = self.plan, self.plan.options.seed
-        prepared = plan.prepared
         used = tuple(sorted({column for columns in self.sets for column in columns}))
-        dependent = prepared.dependent
-        if dependent is not None and dependent.kind == SERIES:
+        dependent, series = prepared.dependent, prepared.series
+        if series is not None:
             sides: tuple[Columns, Columns] = ((), ())
             if plan.target is not None:
                 others = tuple(column for column in used if column != plan.target)
                 sides = (() if plan.given else others, (plan.target,))
-            return TimeShifts(dependent, used, seed, sides=sides)
+            return TimeShifts(series, used, seed, sides=sides)
         moving = self._moving(used[1:])
         keep_missing = plan.measure.keeps_missing(prepared)
         present = present_rows(prepared, moving) if keep_missing else {}
@@ -137,7 +139,11 @@ class SearchPvalues:
         """Compare each set with itself on permuted tables, which all sets share."""
         plan, options = self.plan, self.plan.options
         test = PermutationTest(
-            plan.measure, plan.prepared, self.sets, plan.target, self._null_tables()
+            plan.measure,
+            plan.prepared,
+            self.sets,
+            plan.target,
+            self._null_tables(plan.prepared),
         )
         maximum, stored, store = options.permutations, None, None
         if run_file is not None:
@@ -188,8 +194,6 @@ class SearchPvalues:
         self.family = FamilyPvalues(null, range(2, largest + 1))
         if run_file is not None:
             self.finished = run_file.finished_tests(len(self.sets))
-        if self.finished:
-            return
         codecs: dict[Task, Codec] = dict.fromkeys((draw_evidence, far_evidence), DRAWS_AS_NUMBERS)
         stored = None if run_file is None else StoredTasks(run_file, codecs)
 
@@ -200,6 +204,9 @@ class SearchPvalues:
             report = of_stage("scales of the evidence", on_progress)
             with engine.session(null) as session:
                 self.family.compute_scales(reporting(around(session.run), report))
+        self.evidence = self._comparable(engine)
+        if self.finished:
+            return
         with engine.session(self.family.null) as session:
             run = around(session.run)
             for size in sorted({len(columns) for columns in self.sets}):
@@ -215,7 +222,7 @@ class SearchPvalues:
         """
         assert self.family is not None
         assert self.null is not None
-        evidence = self._comparable()
+        evidence = self.evidence
         sets = [columns for columns in self.sets if len(columns) == size]
         for columns in sets:
             within = [self.expected[subset] for subset in _subsets(columns, self.expected)]
@@ -227,12 +234,27 @@ class SearchPvalues:
             expected = self.family.expected(size, evidence[columns])
             self.expected[columns] = min(self.expected[columns], expected)
 
-    def _comparable(self) -> dict[Columns, float]:
-        """Return the evidence of each set, comparable between sets."""
+    def _comparable(self, engine: Engine) -> dict[Columns, float]:
+        """Return the evidence of each set, comparable between sets and with the null evidence.
+
+        The null evidence of very long series is that of a part of the rows.
+        """
         assert self.family is not None
         assert self.null is not None
-        null = self.family.null
-        scaled = null.scaled(self.null.observed, self.sets, self.plan.target)
+        null, plan = self.family.null, self.plan
+        evidence = self.null.observed
+        if plan.prepared.series and null.prepared.n_rows < plan.prepared.n_rows:
+            null.prepared.precompute(plan.measure.evidence_needs())
+            test = PermutationTest(
+                plan.measure,
+                null.prepared,
+                self.sets,
+                plan.target,
+                self._null_tables(null.prepared),
+            )
+            with engine.session(test) as session:
+                evidence = test.observed(session.run)
+        scaled = null.scaled(evidence, self.sets, plan.target)
         return dict(zip(self.sets, scaled.tolist(), strict=True))
 
     # ------------------------------------------------------------ results
@@ -268,7 +290,7 @@ class SearchPvalues:
         """
         assert self.null is not None
         added = math.log(self.plan.n_columns)
-        evidence = self._comparable()
+        evidence = self.evidence
         return [
             pvalue <= LEVEL
             and all(

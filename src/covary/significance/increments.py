@@ -17,8 +17,8 @@ from covary.measures.shared.content_order import content_hashes
 from covary.measures.uds_chance.conditional import MAX_ROWS
 from covary.measures.uds_chance.uds_chance import UDSChance
 from covary.prepare import Need, Prepared, Ranks
+from covary.prepare.selected_rows import with_rows
 from covary.seeds import Purpose, random_stream
-from covary.table import Column, Table
 
 
 class IncrementTests(NamedTuple):
@@ -60,11 +60,15 @@ class IncrementTests(NamedTuple):
         """Return the tests of some rows of these columns only."""
         hashes = content_hashes(self.prepared, columns)
         rng = random_stream(self.seed, Purpose.INCREMENTS, *sorted(hashes))
-        rows = np.sort(rng.choice(self.prepared.n_rows, MAX_ROWS, replace=False))
+        dependent = self.prepared.dependent
+        if dependent is None:
+            rows = np.sort(rng.choice(self.prepared.n_rows, MAX_ROWS, replace=False))
+        else:
+            rows = dependent.some_rows(MAX_ROWS, rng)
+            dependent = dependent.of_rows(rows)
         every = (*columns, *self.given)
-        sampled = [Column(self.prepared.names[c], self.prepared.by_row(c)[rows]) for c in every]
         return self._replace(
-            prepared=Prepared(Table(tuple(sampled), MAX_ROWS)),
+            prepared=with_rows(self.prepared, every, [rows] * len(every), dependent),
             target=None if self.target is None else columns.index(self.target),
             given=tuple(range(len(columns), len(every))),
         )

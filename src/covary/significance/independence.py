@@ -26,8 +26,7 @@ from covary.significance.nulls import (
 from covary.significance.permutation import NullDistribution, PermutationTest
 from covary.significance.row_dependence import find_row_dependence
 from covary.significance.stopping import Stopping
-from covary.significance.time_shifts import time_shifts
-from covary.table.dependent_rows import SERIES
+from covary.significance.time_shifts import TimeShifts, time_shifts
 
 
 @dataclass(frozen=True)
@@ -123,11 +122,10 @@ class IndependenceTest(NamedTuple):
         if not isinstance(measure, UDSChance):
             raise errors.lags_of_measure(measure.name)
         assert roles.target is not None
-        others = [c for c in roles.others if prepared.varies[c]]
         dependence = find_row_dependence(prepared, roles.tested)
         if dependence is not None:
             errors.warn(errors.dependent_rows(str(dependence)))
-        lags, best, pvalue, null = best_lag(measure, prepared, others, roles.target)
+        lags, best, pvalue, null = best_lag(measure, prepared, roles.others, roles.target)
         assert prepared.dependent is not None
         columns = tuple(dict.fromkeys(each.column for each in lags))
         return TestResult(
@@ -153,16 +151,20 @@ class IndependenceTest(NamedTuple):
         """Return the tables under the null hypothesis, their number, and whether these are all."""
         prepared, options, roles = self.prepared, self.options, self.roles
         columns, target = roles.tested, roles.target
-        dependent = prepared.dependent
-        if dependent is not None and dependent.kind == SERIES:
+        dependent, series = prepared.dependent, prepared.series
+        if series is not None:
             sides: tuple[Columns, Columns] = ((), ())
             if target is not None:
                 # Given columns stay where they are, and so do the columns next to them.
                 sides = (() if roles.given else roles.others, (target,))
             elif len(columns) == 2:
                 sides = (columns[:1], columns[1:])
+            if roles.given and any(prepared.has_missing(c) for c in (*columns, *roles.given)):
+                # Rows with missing cells are left out, so that several shifts become the same.
+                shifts = TimeShifts(series, columns, options.seed, sides=sides)
+                return shifts, options.permutations, False
             shifts, is_exact = time_shifts(
-                dependent, columns, sides, options.seed, options.permutations
+                series, columns, sides, options.seed, options.permutations
             )
             number = options.permutations if shifts.relative is None else shifts.relative.size
             return shifts, number, is_exact
@@ -185,7 +187,7 @@ def plan_test(
     """Return a test of any data that `read_table` accepts."""
     measure, prepared, roles = measure.with_roles(data, columns, options.target, options.given)
     measure.check(prepared, len(roles.tested))
-    check_arrangements(prepared)
+    check_arrangements(prepared, given=roles.given)
     check_groups(prepared, given=roles.given)
     constant = [prepared.names[c] for c in roles.tested if not prepared.varies[c]]
     if constant:

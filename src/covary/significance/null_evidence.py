@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covary.array_types import Columns, Floats, Integers, Rows
+from covary.array_types import Columns, Floats, Rows
 from covary.engines import RunTasks
 from covary.measures import Measure
 from covary.measures.shared.content_order import order_one_by_content
@@ -28,7 +28,7 @@ from covary.seeds import Purpose, random_stream
 from covary.significance.nulls import exchanged, present_rows
 from covary.significance.tails import Tail
 from covary.significance.time_scales import EvidenceScales
-from covary.table.dependent_rows import SERIES, DependentRows, spaced_shift
+from covary.table.dependent_rows import DependentRows, spaced_shift
 from covary.tail_probability import SMALLEST_PVALUE
 
 # Of larger tables, a sample of rows is used: the distribution hardly depends on their number, but
@@ -127,20 +127,18 @@ class NullEvidence(NamedTuple):
         return found
 
     @property
-    def is_of_series(self) -> bool:
-        """Whether rows are series."""
-        return self._series is not None
-
-    @property
     def _n_shuffles(self) -> int:
         return 1 if self.target is None else SHUFFLES_OF_TARGET
 
     def _n_sets_drawn(self, size: int) -> int:
-        """Return the number of sets of a draw."""
+        """Return the number of sets of a draw, on average."""
         n_drawn = self._n_drawn(size)
-        if self._series is None or self.target is not None:
+        if self.prepared.series is None or self.target is not None:
             return math.comb(n_drawn, size - self.n_fixed)
-        return max(math.comb(n_drawn, size) // 3, 1)
+        # Each column of a set must be in another class. Of the sets of `size` from n ordered
+        # columns, this is the share on average over all cuts.
+        expected = math.comb(n_drawn + size - 1, 2 * size - 1) / math.comb(n_drawn - 1, size - 1)
+        return max(int(expected), 1)
 
     def _n_drawn(self, size: int) -> int:
         """Return the number of columns of a draw."""
@@ -157,8 +155,8 @@ class NullEvidence(NamedTuple):
         n_drawn = self._n_drawn(which.size)
         which_columns = np.sort(rng.choice(len(self.columns), n_drawn, replace=False))
         chosen = [self.columns[at] for at in which_columns.tolist()]
-        if self._series is not None:
-            return self._draw_shifted(chosen, which.size, self._series, rng)
+        if self.prepared.series is not None:
+            return self._draw_shifted(chosen, which.size, self.prepared.series, rng)
         sets = self._sets_of(chosen, which.size)
         moving = chosen[1:] if self.target is None else [self.target]
         moves: list[Moves] = [
@@ -201,7 +199,7 @@ class NullEvidence(NamedTuple):
         By columns, flattened. A draw has about a quarter of all pairs. Later columns have earlier
         shifts, so that a scale is not computed from the shifts that it is compared with.
         """
-        series = self._series
+        series = self.prepared.series
         assert series is not None
         n_columns = len(self.prepared.names)
         rng = random_stream(self.seed, Purpose.NULL_SEARCHES, 0, number)
@@ -224,12 +222,6 @@ class NullEvidence(NamedTuple):
     ) -> Floats:
         """Return evidence that is comparable between sets; sets are on the last axis."""
         return evidence if self.scales is None else self.scales.scaled(evidence, sets, target)
-
-    @property
-    def _series(self) -> DependentRows | None:
-        """The series of the rows, if there are any."""
-        dependent = self.prepared.dependent
-        return dependent if dependent is not None and dependent.kind == SERIES else None
 
     def _draw_shifted(
         self, chosen: Sequence[int], size: int, series: DependentRows, rng: np.random.Generator
@@ -313,22 +305,11 @@ def _sample_rows(prepared: Prepared, n_rows: int, seed: int) -> Prepared:
     if dependent is None:
         rows = np.sort(rng.choice(prepared.n_rows, n_rows, replace=False))
     else:
-        rows = _whole_groups(dependent, n_rows, rng)
+        rows = dependent.some_rows(n_rows, rng)
         dependent = dependent.of_rows(rows)
     table = prepared.table
     columns = tuple(replace(each, values=np.array(each.values)[rows]) for each in table.columns)
     return Prepared(replace(table, columns=columns, n_rows=rows.size, dependent=dependent))
-
-
-def _whole_groups(dependent: DependentRows, n_rows: int, rng: np.random.Generator) -> Integers:
-    """Return the rows of some groups or series, or the rows in the middle of a long series."""
-    order = rng.permutation(dependent.sizes.size)
-    fits = np.cumsum(dependent.sizes[order]) <= n_rows
-    if not fits[0]:
-        first, size = int(dependent.starts[order[0]]), int(dependent.sizes[order[0]])
-        start = first + (size - n_rows) // 2
-        return np.arange(start, start + n_rows)
-    return np.flatnonzero(np.isin(dependent.of_row, order[fits]))
 
 
 def draw_evidence(null: NullEvidence, draws: Sequence[Draw]) -> list[Floats]:
@@ -363,7 +344,7 @@ class FamilyPvalues:
     def needs_scales(self) -> bool:
         """Whether `compute_scales` is necessary before anything else."""
         few = len(self.null.columns) + self.null.n_fixed <= MAX_SCALED_COLUMNS
-        return self.null.is_of_series and few
+        return self.null.prepared.series is not None and few
 
     def compute_scales(self, run: RunTasks) -> None:
         """Adjust the scales of the evidence; later tasks need a session with the new ``null``."""

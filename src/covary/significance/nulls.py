@@ -103,15 +103,20 @@ class RandomPermutations(Arrangements):
         return rows
 
 
-def check_arrangements(prepared: Prepared) -> None:
-    """Raise an error if there are too few shifts or exchanges for a p-value of 5 %."""
+def check_arrangements(prepared: Prepared, *, given: Columns = ()) -> None:
+    """Raise an error if there are too few shifts or exchanges for a p-value of 5 %.
+
+    With given columns, only the target is shifted.
+    """
     dependent = prepared.dependent
     if dependent is None:
         return
     sizes, groups = dependent.sizes, str(prepared.table.options.groups)
     if dependent.kind == SERIES:
         numbers = 2.0 * dependent.reaches + 1.0
-        number = 4.0 * dependent.reaches[0] if sizes.size == 1 else float(np.log(numbers).sum())
+        number = float(np.log(numbers).sum())
+        if sizes.size == 1:
+            number = (2.0 if given else 4.0) * float(dependent.reaches[0])
         least = MIN_ARRANGEMENTS if sizes.size == 1 else math.log(MIN_ARRANGEMENTS)
         if number < least:
             raise errors.too_short_series(int(sizes.max()))

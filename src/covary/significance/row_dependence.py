@@ -15,7 +15,6 @@ import numpy as np
 from covary.array_types import Floats, Integers, Rows
 from covary.prepare import Prepared, Ranks
 from covary.results.significance import RowDependence
-from covary.table.dependent_rows import SERIES
 
 # The probability of a warning for a table of independent rows is at most this.
 FALSE_ALARMS = 2e-4
@@ -43,7 +42,7 @@ def find_row_dependence(prepared: Prepared, columns: Sequence[int]) -> RowDepend
     """
     names = prepared.names
     if prepared.dependent is not None:
-        if prepared.dependent.kind != SERIES:
+        if prepared.series is None:
             return None
         drifting = tuple(names[c] for c in columns if _drifts(prepared, c))
         return RowDependence(drifting=drifting) if drifting else None

@@ -18,7 +18,7 @@ import numpy as np
 
 from covary.array_types import Booleans, Floats
 from covary.prepare import Prepared, Ranks
-from covary.table.dependent_rows import SERIES, DependentRows
+from covary.table.dependent_rows import DependentRows
 
 # The mean evidence of independent rows.
 MEAN_EVIDENCE = 0.85
@@ -35,15 +35,15 @@ class EvidenceScales:
     """
 
     def __init__(self, prepared: Prepared) -> None:
-        dependent = prepared.dependent
+        series = prepared.series
         self.factors: Floats | None = None
-        if dependent is None or dependent.kind != SERIES:
+        if series is None:
             return
         every = [
-            _autocorrelations(prepared, column, dependent) for column in range(len(prepared.names))
+            _autocorrelations(prepared, column, series) for column in range(len(prepared.names))
         ]
         lags = np.arange(1, every[0].size + 1)
-        weights = 2.0 * (1.0 - lags / float(dependent.sizes.max()))
+        weights = 2.0 * (1.0 - lags / float(series.sizes.max()))
         correlations = np.array(every)
         self.factors = np.maximum(1.0 + (correlations * weights) @ correlations.T, 1.0)
 

@@ -22,7 +22,7 @@ from covary.prepare import Prepared
 from covary.prepare.selected_rows import with_rows
 from covary.seeds import Purpose, random_stream
 from covary.significance.nulls import NullTables
-from covary.table.dependent_rows import SERIES, DependentRows
+from covary.table.dependent_rows import DependentRows
 
 # By column, the number of rows by which each series is shifted.
 Shifts = dict[int, Integers]
@@ -121,11 +121,11 @@ def time_shifts(
 
 def compared_rows(prepared: Prepared) -> Prepared:
     """Return the rows that shifts in time compare; the same columns if the rows are no series."""
-    dependent = prepared.dependent
-    if dependent is None or dependent.kind != SERIES:
+    series = prepared.series
+    if series is None:
         return prepared
     columns = range(len(prepared.names))
-    return with_rows(prepared, columns, [dependent.centre] * len(columns), dependent.of_centre())
+    return with_rows(prepared, columns, [series.centre] * len(columns), series.of_centre())
 
 
 def far_relative_shifts(dependent: DependentRows, least: int, number: int) -> Integers:

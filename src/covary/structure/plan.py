@@ -10,10 +10,9 @@ from covary.measures import Measure, find_measure
 from covary.prepare import Prepared
 from covary.registry import DEFAULT_MEASURE
 from covary.runs import OVERVIEW, RunDescription
-from covary.searching.plan import source_of, table_facts
+from covary.searching.plan import FORMER_OPTION_FACTS, option_facts, source_of, table_facts
 from covary.significance.nulls import check_arrangements
 from covary.structure.options import OverviewOptions
-from covary.table import TableOptions
 
 
 @dataclass(frozen=True)
@@ -40,13 +39,13 @@ class OverviewPlan:
 
     def parameters(self) -> dict[str, Any]:
         """Return all parameters by name, as JSON types."""
-        return {**self.options.to_dict(), **self.prepared.table.options.to_facts()}
+        return {**self.options.to_dict(), **option_facts(self.prepared)}
 
     def description(self) -> RunDescription:
         """Return what identifies this overview in a run file."""
         return RunDescription(
             parameters=self.parameters(),
-            defaults=OverviewOptions.defaults() | TableOptions.former_defaults(),
+            defaults=OverviewOptions.defaults() | FORMER_OPTION_FACTS,
             bounds=self.measure.bounds,
             kind=OVERVIEW,
             **table_facts(self.prepared, self.source),

@@ -130,7 +130,7 @@ class OverviewRun:
         family = self._scaled_family(engine, stages)
         null = family.null
         # Of very long series, a part.
-        compared = compared_rows(null.prepared if null.is_of_series else prepared)
+        compared = compared_rows(null.prepared if prepared.series else prepared)
         assert null.scales is not None
         scales = null.scales
         compared.precompute(self.plan.measure.evidence_needs())

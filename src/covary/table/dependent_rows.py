@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from covary.array_types import Booleans, Integers, Rows
+from covary.formatting import counted
 
 SERIES = "series"
 WITHIN = "within"
@@ -80,6 +82,11 @@ class DependentRows:
             )
         return f"whole groups of equal size are exchanged ({n_groups:,} groups)"
 
+    def fingerprint(self) -> str:
+        """Return the number of series or groups, and a hash of where they start."""
+        digest = hashlib.blake2b(self.starts.astype("<i8").tobytes(), digest_size=8).hexdigest()
+        return f"{counted(self.sizes.size, 'group')} of rows ({digest})"
+
     def shifted(self, shifts: Integers) -> Integers:
         """Return the rows that take the place of the centre if each series is shifted."""
         return self.centre + shifts[self.of_row[self.centre]]
@@ -99,6 +106,21 @@ class DependentRows:
         """Return the series or groups of some of the rows, which are in ascending order."""
         sizes = np.bincount(self.of_row[rows], minlength=self.sizes.size)
         return DependentRows(self.kind, np.append(0, np.cumsum(sizes[sizes > 0])))
+
+    def some_rows(self, n_rows: int, rng: np.random.Generator) -> Integers:
+        """Return the rows of some groups or series, or those in the middle of a long one.
+
+        Parameters
+        ----------
+        n_rows : the largest number of rows
+        """
+        order = rng.permutation(self.sizes.size)
+        fits = np.cumsum(self.sizes[order]) <= n_rows
+        if not fits[0]:
+            first, size = int(self.starts[order[0]]), int(self.sizes[order[0]])
+            start = first + max(size - n_rows, 0) // 2
+            return np.arange(start, start + min(size, n_rows))
+        return np.flatnonzero(np.isin(self.of_row, order[fits]))
 
     def exchanged(self, rng: np.random.Generator) -> Rows:
         """Return the row that the value of each row moves to in a random exchange.
@@ -120,18 +142,28 @@ class DependentRows:
         return np.asarray(self._places < number)
 
 
-def far_shifts(dependent: DependentRows, number: int, rng: np.random.Generator) -> list[Integers]:
-    """Return random shifts in either direction, by at least half of the reach of each series.
+def random_shifts(
+    dependent: DependentRows, number: int, rng: np.random.Generator
+) -> list[Integers]:
+    """Return shifts in either direction: of one series all different ones, at most this many.
 
-    Values that are shifted by a few rows only may still be similar to those before.
+    Small shifts are among them. Larger ones alone would have less evidence than no shift, by
+    chance, because the evidence changes slowly with the shift.
     """
     most = dependent.reaches
-    least = np.minimum((most + 1) // 2, most)
-    found = []
-    for _ in range(number):
-        sizes = rng.integers(least, most + 1)
-        found.append(np.where(rng.random(most.size) < 0.5, sizes, -sizes))
-    return found
+    if most.size > 1:
+        return list(rng.integers(-most, most + 1, (number, most.size)))
+    every = np.delete(np.arange(-most[0], most[0] + 1), most[0])
+    return list(rng.permutation(every)[:number, None])
+
+
+def all_shifts(dependent: DependentRows, number: int, rng: np.random.Generator) -> list[Integers]:
+    """Return evenly distributed shifts of one series, and no shift; random ones of several."""
+    most = dependent.reaches
+    if most.size > 1:
+        return random_shifts(dependent, number, rng)
+    places = np.linspace(-most[0], most[0], min(number, 2 * int(most[0]) + 1))
+    return list(np.rint(places).astype(np.int64)[:, None])
 
 
 def spaced_shift(

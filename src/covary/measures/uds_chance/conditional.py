@@ -35,7 +35,7 @@ from covary.measures.uds_chance.residuals import Adjusted, Ranked, adjust
 from covary.prepare import Derived, Moves, Prepared
 from covary.seeds import Purpose, random_stream
 from covary.table import Column, Table
-from covary.table.dependent_rows import SERIES, DependentRows, far_shifts
+from covary.table.dependent_rows import SERIES, DependentRows, all_shifts
 
 # Cells of rows that exchange residuals have fewer rows than 4 times two to this power.
 EXCHANGE_LEVEL = 2
@@ -107,7 +107,7 @@ class ConditionalEvidence(Derived):
             complete = complete.sample(rng.choice(complete.rows.size, MAX_ROWS, replace=False))
         self.rows = complete.rows
         self.dependent = prepared.dependent and prepared.dependent.of_rows(self.rows)
-        series = self.dependent if self.dependent and self.dependent.kind == SERIES else None
+        series = self.series
         # The places of the rows that are compared: shifts need some rows at both ends.
         self.compared = slice(None) if series is None else series.centre
         of_rows = complete.columns
@@ -117,7 +117,7 @@ class ConditionalEvidence(Derived):
             return
         rng = random_stream(0, Purpose.REFERENCE, 1)
         if series is not None:
-            copies = self._shifted_copies(far_shifts(series, N_REFERENCE, rng))
+            copies = self._shifted_copies(all_shifts(series, N_REFERENCE, rng))
         else:
             numbers = rng.permuted(np.tile(np.arange(self.rows.size), (N_REFERENCE, 1)), axis=1)
             copies = self._copies(numbers)
@@ -183,22 +183,36 @@ class ConditionalEvidence(Derived):
             evidence[some] = self._evidence(self._copies(rows[some, self.rows]))
         return evidence
 
+    @property
+    def series(self) -> DependentRows | None:
+        """The series of the rows that are tested, if these are series."""
+        is_series = self.dependent is not None and self.dependent.kind == SERIES
+        return self.dependent if is_series else None
+
     def of_shifts(self, shifts: Sequence[Integers | None]) -> Floats:
         """Return the evidence after shifts of the residuals, one for each shift.
 
-        A shift is the number of rows by which each series of the table moves; None for none.
+        A shift is the number of rows by which each series of the table moves; None for none. If
+        rows with missing cells are left out, shifts are shorter in proportion.
         """
-        if self.untestable:
+        whole, own = self.prepared.dependent, self.series
+        if self.untestable or own is None:
             return np.zeros(len(shifts))
-        assert self.dependent is not None
-        assert self.prepared.dependent is not None
-        series = np.unique(self.prepared.dependent.of_row[self.rows])
-        reaches = self.dependent.reaches
-        zero = np.zeros(reaches.size, np.int64)
-        moved = [zero if s is None else np.clip(s[series], -reaches, reaches) for s in shifts]
+        assert whole is not None
+        which = np.unique(whole.of_row[self.rows])
+        shares = own.reaches / np.maximum(whole.reaches[which], 1)
+        zero = np.zeros(which.size, np.int64)
+        return self.of_own_shifts(
+            [zero if s is None else np.rint(s[which] * shares).astype(np.int64) for s in shifts]
+        )
+
+    def of_own_shifts(self, moved: Sequence[Integers]) -> Floats:
+        """Return the evidence after shifts of the series of the rows that are tested."""
+        if self.untestable:
+            return np.zeros(len(moved))
         block = max(1, CELLS_PER_BLOCK // self.rows.size)
-        evidence = np.empty(len(shifts))
-        for first in range(0, len(shifts), block):
+        evidence = np.empty(len(moved))
+        for first in range(0, len(moved), block):
             stop_if_cancelled()
             some = slice(first, first + block)
             evidence[some] = self._evidence(self._shifted_copies(moved[some]))

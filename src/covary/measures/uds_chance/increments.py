@@ -16,7 +16,7 @@ Every pair must be dependent, so that the largest p-value counts (an intersectio
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from covary.measures.uds_chance.evidence import evidence_of, evidence_of_copies
 from covary.measures.uds_chance.places import by_content
 from covary.prepare import Prepared, keep_missing
 from covary.seeds import Purpose, random_stream
-from covary.table.dependent_rows import SERIES, DependentRows, far_shifts
+from covary.table.dependent_rows import DependentRows, random_shifts
 from covary.tail_probability import tail_probability
 
 # The number of permutations; more if the p-value may be small, and still more if it is, unless it
@@ -123,16 +123,19 @@ class _PairTest:
     def pvalue(self) -> float:
         """Return the p-value of the independence of both columns given the others."""
         conditional = self.conditional
-        if self._series is not None:
-            return _pvalue(conditional.observed, conditional.of_shifts, self._shifts())
+        if self.prepared.series is not None:
+            series = conditional.series
+            assert series is not None
+            return _pvalue(conditional.observed, conditional.of_own_shifts, self._shifts(series))
         return _pvalue(conditional.observed, conditional.of_permutations, self._rows())
 
     def depends(self) -> bool:
         """Return whether the columns depend on each other if nothing is given."""
         moved = self.pair[1]
-        if self._series is not None:
-            zero = np.zeros(self._series.sizes.size, np.int64)
-            shifts = [{moved: each} for each in (zero, *self._shifts()(PERMUTATIONS))]
+        if self.prepared.series is not None:
+            zero = np.zeros(self.prepared.series.sizes.size, np.int64)
+            drawn = self._shifts(self.prepared.series)(PERMUTATIONS)
+            shifts = [{moved: each} for each in (zero, *drawn)]
             both = evidence_of_shifts(_pair_evidence, self.prepared, [self.pair], shifts, None)
             return tail_probability(float(both[0, 0]), both[1:, 0]) <= DEPENDENT
         rows = self._rows()(PERMUTATIONS)
@@ -144,18 +147,11 @@ class _PairTest:
         observed = float(evidence_of(self.prepared, [self.pair], 1)[0])
         return tail_probability(observed, null[:, 0]) <= DEPENDENT
 
-    @property
-    def _series(self) -> DependentRows | None:
-        """The series of the rows, if there are any."""
-        dependent = self.prepared.dependent
-        return dependent if dependent is not None and dependent.kind == SERIES else None
-
-    def _shifts(self) -> Callable[[int], list[Integers]]:
-        """Return a function that draws shifts in time."""
+    def _shifts(self, series: DependentRows) -> Callable[[int], list[Integers]]:
+        """Return a function that draws shifts in time, of one series each shift once."""
         rng = random_stream(self.seed, Purpose.INCREMENTS, *self.key)
-        series = self._series
-        assert series is not None
-        return lambda number: far_shifts(series, number, rng)
+        drawn = iter(random_shifts(series, MANY_PERMUTATIONS, rng))
+        return lambda number: list(islice(drawn, number))
 
     def _rows(self) -> Callable[[int], Rows]:
         """Return a function that draws permutations of the rows, or of those of each group."""

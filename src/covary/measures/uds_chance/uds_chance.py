@@ -242,7 +242,8 @@ class _Beyond(UDSChance):
         return False  # tests use complete rows
 
     def n_tested(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> int:
-        return int(self._evidence(prepared, columns, target).rows.size)
+        evidence = self._evidence(prepared, columns, target)
+        return int(evidence.rows[evidence.compared].size)
 
     def untestable(self, prepared: Prepared, columns: Sequence[int], target: int | None) -> str:
         return self._evidence(prepared, columns, target).untestable
