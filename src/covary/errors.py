@@ -284,16 +284,20 @@ def time_without_order(name: str) -> TableError:
 
 
 def equal_times(name: str, number: int, grouped: bool) -> TableError:
-    rows = "2 rows have" if number == 1 else f"{number + 1:,} rows have"
+    repeat = "1 row repeats" if number == 1 else f"{number:,} rows repeat"
     where = " within a group" if grouped else ""
-    remedy = "remove repeated rows" if grouped else "name the column of the series with groups"
-    return TableError(f"{rows} the same {_quoted(name)} as another one{where}: {remedy}")
+    remedy = "remove or average repeated rows"
+    if not grouped:
+        remedy = (
+            "if the table has several series, name their column with groups; if not, remove or "
+            "average repeated rows, or sort the table and use time='row'"
+        )
+    return TableError(f"{repeat} the {_quoted(name)} of another row{where}: {remedy}")
 
 
 def too_short_series(rows: int) -> TableError:
     return TableError(
-        f"the series has {rows} rows: it is too short for shifts in time, which need at least 24; "
-        "leave out time to treat the rows as independent"
+        f"the series has {rows} rows: it is too short for shifts in time, which need at least 24"
     )
 
 
@@ -304,10 +308,14 @@ def too_few_groups(name: str, number: int) -> TableError:
     )
 
 
-def lags_too_long(lags: int, rows: int) -> TableError:
+def _rows(number: int) -> str:
+    return f"{number:,} row" if number == 1 else f"{number:,} rows"
+
+
+def lags_too_long(lags: int, rows: int, most: int) -> TableError:
     return TableError(
-        f"lags is {lags}, but the shortest series has {rows:,} rows: delays of up to a tenth of "
-        "the rows can be examined"
+        f"lags is {lags}, but the shortest series has {_rows(rows)}, enough for delays of up to "
+        f"{_rows(most)}: use fewer lags, or remove short series"
     )
 
 
@@ -322,6 +330,13 @@ def lags_of_measure(measure: str) -> ParameterError:
 def not_between_groups(option: str) -> ParameterError:
     return ParameterError(
         f"{option} cannot be combined with permute='between': it compares single rows"
+    )
+
+
+def not_a_column_name(option: str, value: object) -> ParameterError:
+    return ParameterError(
+        f"{option} names a column of the table, and {_one_line(repr(value), 60)} is no name: add "
+        "these values to the table as a column"
     )
 
 
@@ -979,6 +994,28 @@ def other_dataset(path: object, name: str) -> CovaryWarning:
 
 def dependent_rows(text: str) -> CovaryWarning:
     return CovaryWarning(_one_line(text, 1000))
+
+
+def constant_within_groups(names: Sequence[str], groups: str, kind: str) -> CovaryWarning:
+    remedy = "" if kind == "series" else ": permute='between' compares whole groups"
+    never = "never varies" if len(names) == 1 else "never vary"
+    return CovaryWarning(
+        f"{_quoted_list(names)} {never} within a group of {_quoted(groups)}, so that nothing can "
+        f"be said beyond the groups{remedy}"
+    )
+
+
+def name_of_index(option: str, name: str) -> ColumnError:
+    return ColumnError(
+        f"{option} names {_quoted(name)}, which is the index of the frame: make it a column with "
+        "reset_index()"
+    )
+
+
+def row_is_a_column() -> CovaryWarning:
+    return CovaryWarning(
+        "rows are ordered by the column 'row'; rename it to use the order of the table"
+    )
 
 
 def irregular_steps(name: str, share: float) -> CovaryWarning:

@@ -94,7 +94,7 @@ def _row_settings(record: SearchRecord) -> list[Setting]:
     chosen = _assignments({name: value for name, value in facts.items() if value})
     return [
         ("Rows", shortened(printable(chosen), MAX_CHARACTERS)),
-        ("Null distribution", table.dependent.sentence()),
+        ("Null distribution", table.about_rows()),
     ]
 
 

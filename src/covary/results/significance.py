@@ -37,6 +37,12 @@ class RowDependence:
         "row" for the order of the table, or the date that orders the rows.
     drifting : tuple
         With ``time``, the columns that behave like random walks.
+    cyclic : tuple
+        With ``time``, columns that have a common cycle.
+    period : float
+        The period of this cycle, in rows.
+    sorted_by : name or None
+        The column by which the rows are sorted, if neighbouring rows are similar because of it.
     """
 
     columns: tuple[Any, ...] = ()
@@ -45,17 +51,20 @@ class RowDependence:
     similarity: float = 0.0
     order: str = "row"
     drifting: tuple[Any, ...] = ()
+    cyclic: tuple[Any, ...] = ()
+    period: float = 0.0
+    sorted_by: Any = None
 
     def __str__(self) -> str:
-        if self.drifting:
-            are = (
-                "behaves like a random walk"
-                if len(self.drifting) == 1
-                else ("behave like random walks")
-            )
+        if self.drifting or self.cyclic:
+            return "; ".join(filter(None, (self._about_drift(), self._about_cycle())))
+        if self.sorted_by is not None:
+            by = printable(self.sorted_by)
             return (
-                f"{_first_names(self.drifting)} {are}: scores may show a common drift only, and "
-                "p-values are less reliable; use the changes with difference=True (--difference)"
+                f"neighbouring rows are similar in {len(self.columns):,} of {self.examined:,} "
+                f"columns, and rows are sorted by '{by}': if rows with the same '{by}' belong "
+                "together, such as the measurements of a person, p-values are too small; use "
+                f"groups='{by}' (--groups {by})"
             )
         order = printable(self.order)
         along = "rows" if order == "row" else f"rows in the order of '{order}'"
@@ -67,6 +76,26 @@ class RowDependence:
             "If the rows were only sorted, ignore this"
         )
 
+    def _about_drift(self) -> str:
+        if not self.drifting:
+            return ""
+        one = len(self.drifting) == 1
+        are = "behaves like a random walk" if one else "behave like random walks"
+        return (
+            f"{_first_names(self.drifting)} {are}: scores may show a common drift only, and "
+            "p-values are less reliable; use the changes with difference=True (--difference)"
+        )
+
+    def _about_cycle(self) -> str:
+        if not self.cyclic:
+            return ""
+        period = f"{self.period:.0f}" if self.period >= 10 else f"{self.period:.1f}"
+        return (
+            f"{_first_names(self.cyclic)} have a common cycle of about {period} rows: a common "
+            "cycle alone gives small p-values; to look beyond it, test with the place in the "
+            "cycle as a given column, such as given='date (hour)'"
+        )
+
     def relabelled(self, labels: Mapping[str, Any]) -> RowDependence:
         """Return the same with other labels for the columns."""
         return dataclasses.replace(
@@ -74,6 +103,8 @@ class RowDependence:
             columns=tuple(labels.get(name, name) for name in self.columns),
             strongest=labels.get(self.strongest, self.strongest),
             drifting=tuple(labels.get(name, name) for name in self.drifting),
+            cyclic=tuple(labels.get(name, name) for name in self.cyclic),
+            sorted_by=labels.get(self.sorted_by, self.sorted_by),
         )
 
     def to_dict(self) -> dict[str, Any]:

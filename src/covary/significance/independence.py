@@ -14,7 +14,7 @@ from covary.measures.uds_chance.uds_chance import UDSChance
 from covary.options import Options, option
 from covary.prepare import Prepared, Roles
 from covary.results import TestResult
-from covary.significance.lags import best_lag
+from covary.significance.lags import LagTest, best_lag
 from covary.significance.nulls import (
     NullTables,
     RandomPermutations,
@@ -76,7 +76,7 @@ class IndependenceTest(NamedTuple):
         prepared, names, options = self.prepared, self.prepared.names, self.options
         columns, target, given = self.roles.tested, self.roles.target, self.roles.given
         if prepared.table.options.lags:
-            return self._run_lags()
+            return self._run_lags(engine, on_progress)
         null_tables, maximum, is_exact = self._null_tables()
         test = PermutationTest(self.measure, prepared, (columns,), target, null_tables)
         stopping = None
@@ -109,11 +109,11 @@ class IndependenceTest(NamedTuple):
             tested=self.measure.n_tested(prepared, columns, target),
             seed=options.seed,
             level=options.level if maximum > result.null.size else None,
-            null_of_rows=prepared.dependent.sentence() if prepared.dependent else "",
+            null_of_rows=prepared.table.about_rows(),
             row_dependence=dependence,
         )
 
-    def _run_lags(self) -> TestResult:
+    def _run_lags(self, engine: Engine, on_progress: OnProgress | None) -> TestResult:
         """Test the best of all delays of all columns."""
         prepared, roles, measure = self.prepared, self.roles, self.measure
         names = prepared.names
@@ -125,8 +125,11 @@ class IndependenceTest(NamedTuple):
         dependence = find_row_dependence(prepared, roles.tested)
         if dependence is not None:
             errors.warn(errors.dependent_rows(str(dependence)))
-        lags, best, pvalue, null = best_lag(measure, prepared, roles.others, roles.target)
-        assert prepared.dependent is not None
+        prepared.precompute(measure.needs())
+        test = LagTest(measure, prepared, roles.target)
+        with engine.session(test) as session:
+            lags, best, pvalue, null = best_lag(test, roles.others, session.run, on_progress)
+        assert prepared.series is not None
         columns = tuple(dict.fromkeys(each.column for each in lags))
         return TestResult(
             columns=(*columns, names[roles.target]),
@@ -139,9 +142,9 @@ class IndependenceTest(NamedTuple):
             exact=False,
             measure=measure.name,
             rows=prepared.n_rows,
-            tested=int(prepared.dependent.centre.size),
+            tested=int(prepared.series.centre.size),
             seed=self.options.seed,
-            null_of_rows=prepared.dependent.sentence(),
+            null_of_rows=prepared.table.about_rows(),
             row_dependence=dependence,
             lags=tuple(lags),
             best_lag=lags[best],
@@ -189,7 +192,12 @@ def plan_test(
     measure.check(prepared, len(roles.tested))
     check_arrangements(prepared, given=roles.given)
     check_groups(prepared, given=roles.given)
-    constant = [prepared.names[c] for c in roles.tested if not prepared.varies[c]]
+    columns_of_table = prepared.table.columns
+    constant = [
+        prepared.names[c]
+        for c in roles.tested
+        if columns_of_table[c].lag == 0 and not prepared.varies[c]
+    ]
     if constant:
         errors.warn(errors.never_varies(constant))
     return IndependenceTest(prepared, measure, roles, options)

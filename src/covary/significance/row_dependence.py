@@ -8,13 +8,14 @@ p-values are too small. One such column alone does no harm.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from covary.array_types import Floats, Integers, Rows
 from covary.prepare import Prepared, Ranks
 from covary.results.significance import RowDependence
+from covary.significance.cycles import common_period
 
 # The probability of a warning for a table of independent rows is at most this.
 FALSE_ALARMS = 2e-4
@@ -30,6 +31,8 @@ DEVIATIONS = 5.0
 WALK_RATIO = 0.004
 WALK_DECAY = 30.0
 MIN_WALK_ROWS = 50
+# A column by which rows are sorted may name groups of rows if it has at least so many values.
+MIN_GROUPS = 10
 
 ROW_ORDER = "row"
 
@@ -38,14 +41,22 @@ def find_row_dependence(prepared: Prepared, columns: Sequence[int]) -> RowDepend
     """Return what is known about dependent rows that affects p-values; None if nothing is.
 
     Without declared series or groups, at least two columns with similar neighbours, in the order
-    of the rows or of a date. With series, the columns that drift like random walks.
+    of the rows or of a date. With series, the columns that drift like random walks, and those with
+    a common cycle.
     """
     names = prepared.names
     if prepared.dependent is not None:
         if prepared.series is None:
             return None
-        drifting = tuple(names[c] for c in columns if _drifts(prepared, c))
-        return RowDependence(drifting=drifting) if drifting else None
+        series = {c: _longest_series(prepared, c) for c in columns}
+        drifting = tuple(names[c] for c, ranks in series.items() if _drifts(ranks))
+        complete = int(prepared.series.sizes.max())
+        cyclic, period = common_period(
+            {names[c]: ranks for c, ranks in series.items() if ranks.size == complete}
+        )
+        if not drifting and not cyclic:
+            return None
+        return RowDependence(drifting=drifting, cyclic=tuple(cyclic), period=period)
     if prepared.n_rows < MIN_ROWS:
         return None
     found = None
@@ -53,7 +64,14 @@ def find_row_dependence(prepared: Prepared, columns: Sequence[int]) -> RowDepend
     examined = [c for c in columns if prepared.varies[c] and not _is_date(prepared, c)]
     limit = FALSE_ALARMS / max(len(examined) * len(orders), 1)
     for name, order in orders.items():
-        similar = _similar_columns(prepared, examined, order, limit)
+        values = _values_in_order(prepared, examined, order)
+        sorting = _sorting_column(prepared, values, order.size)
+        similar = _similar_columns(prepared, values, sorting, order.size, limit)
+        sorted_by = None
+        if len(similar) < 2 and sorting is not None and _names_groups(values[sorting]):
+            similar = _similar_columns(prepared, values, None, order.size, limit)
+            similar.pop(sorting, None)
+            sorted_by = names[sorting]
         if len(similar) >= 2 and (found is None or len(similar) > len(found.columns)):
             strongest = max(similar, key=lambda column: similar[column])
             found = RowDependence(
@@ -62,6 +80,7 @@ def find_row_dependence(prepared: Prepared, columns: Sequence[int]) -> RowDepend
                 names[strongest],
                 similar[strongest],
                 name,
+                sorted_by=sorted_by,
             )
     return found
 
@@ -86,24 +105,51 @@ def _orders(prepared: Prepared) -> dict[str, Integers]:
     return orders
 
 
-def _similar_columns(
-    prepared: Prepared, columns: Sequence[int], order: Integers, limit: float
-) -> dict[int, float]:
-    """Return the columns in which neighbours are similar, and how similar they are."""
+def _values_in_order(
+    prepared: Prepared, columns: Sequence[int], order: Integers
+) -> dict[int, Floats]:
+    """Return the ranks of columns in an order of the rows, without missing cells."""
     ranks = prepared.derived(Ranks).by_row
-    by_column = {c: _in_order(prepared, ranks, c, order) for c in columns}
-    blocks = None
+    return {c: _in_order(prepared, ranks, c, order) for c in columns}
+
+
+def _sorting_column(
+    prepared: Prepared, by_column: Mapping[int, Floats], n_rows: int
+) -> int | None:
+    """Return the first column by which the rows are sorted."""
     for column, values in by_column.items():
-        if values.size == order.size and _sorts_rows(values, bool(prepared.nominal[column])):
-            blocks = _windows(values)
-            by_column.pop(column)
-            break
+        if values.size == n_rows and _sorts_rows(values, bool(prepared.nominal[column])):
+            return column
+    return None
+
+
+def _names_groups(values: Floats) -> bool:
+    """Return whether sorted values may name groups of rows: many, with several rows each."""
+    return MIN_GROUPS <= np.unique(values).size <= values.size / 2
+
+
+def _similar_columns(
+    prepared: Prepared,
+    by_column: Mapping[int, Floats],
+    sorting: int | None,
+    n_rows: int,
+    limit: float,
+) -> dict[int, float]:
+    """Return the columns in which neighbours are similar, and how similar they are.
+
+    Parameters
+    ----------
+    by_column : the values of each column in the order of the rows
+    sorting : a column by which the rows are sorted; only what goes beyond it counts
+    n_rows, limit : the number of all rows, and the largest p-value
+    """
+    blocks = None if sorting is None else _windows(by_column[sorting])
     found = {}
     for column, values in by_column.items():
-        if values.size < MIN_ROWS:
+        if values.size < MIN_ROWS or column == sorting:
             continue
         nominal = bool(prepared.nominal[column])
-        if blocks is not None and values.size == order.size:
+        if blocks is not None and values.size == n_rows:
             similarity, is_similar = _locally_similar(values, nominal, blocks)
         else:
             similarity, pvalue = _similarity(values, nominal)
@@ -167,17 +213,28 @@ def _autocorrelation(values: Floats) -> float:
     return float(centred[1:] @ centred[:-1] / (centred @ centred))
 
 
+def moments_of_runs(counts: Integers) -> tuple[float, float]:
+    """Return mean and variance of the number of runs over all orders of the rows (Mood 1940).
+
+    Parameters
+    ----------
+    counts : the number of rows with each value
+    """
+    n = float(counts.sum())
+    squares, cubes = float(np.sum(counts**2.0)), float(np.sum(counts**3.0))
+    expected = (n * (n + 1.0) - squares) / n
+    variance = (squares * (squares + n * (n + 1.0)) - 2.0 * n * cubes - n**3) / (n * n * (n - 1.0))
+    return expected, variance
+
+
 def _equal_neighbours(codes: Integers, counts: Integers) -> tuple[float, float]:
     """Return the excess share of equal neighbours, and the p-value of so few runs.
 
-    The moments of the number of runs are those of Mood (1940). If equal neighbours are rare, their
-    number is close to a Poisson distribution.
+    If equal neighbours are rare, their number is close to a Poisson distribution.
     """
     n = float(codes.size)
-    squares, cubes = float(np.sum(counts**2.0)), float(np.sum(counts**3.0))
     runs = 1.0 + np.count_nonzero(codes[1:] != codes[:-1])
-    expected = (n * (n + 1.0) - squares) / n
-    variance = (squares * (squares + n * (n + 1.0)) - 2.0 * n * cubes - n**3) / (n * n * (n - 1.0))
+    expected, variance = moments_of_runs(counts)
     z = (expected - runs - 0.5) / math.sqrt(max(variance, 1e-12))
     equal, expected_equal = n - runs, n - expected
     similarity = (equal - expected_equal) / max(n - counts.size - expected_equal, 1.0)
@@ -227,27 +284,34 @@ def _locally_similar(values: Floats, nominal: bool, blocks: Integers) -> tuple[f
     return observed, observed > float(np.mean(null)) + DEVIATIONS * spread > 0.0
 
 
-def _drifts(prepared: Prepared, column: int) -> bool:
-    """Return whether a column behaves like a random walk in its longest series.
+def _longest_series(prepared: Prepared, column: int) -> Floats:
+    """Return the mid-ranks of a column in the longest series, without missing cells.
 
-    The variance of its cumulative sums, relative to its own, is that of a random walk (Breitung
-    2002), and neighbours are as similar (Dickey and Fuller 1979). Both are computed from ranks.
+    None of nominal columns and dates.
     """
     dependent = prepared.dependent
     assert dependent is not None
     if prepared.nominal[column] or _is_date(prepared, column):
-        return False
+        return np.empty(0)
     values = prepared.derived(Ranks).by_row[column].astype(np.float64)
     longest = int(dependent.sizes.argmax())
     rows = np.arange(dependent.starts[longest], dependent.starts[longest + 1])
     n_present = prepared.n_present[column]
     present = np.isin(rows, prepared.orders[column, :n_present])
     values = values[rows[present]]
-    n = values.size
-    if n < MIN_WALK_ROWS or np.unique(values).size < n / 10:
-        return False
     _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks = _mid_ranks(codes, counts)
+    return _mid_ranks(codes, counts)
+
+
+def _drifts(ranks: Floats) -> bool:
+    """Return whether a series behaves like a random walk.
+
+    The variance of its cumulative sums, relative to its own, is that of a random walk (Breitung
+    2002), and neighbours are as similar (Dickey and Fuller 1979). Both are computed from ranks.
+    """
+    n = ranks.size
+    if n < MIN_WALK_ROWS or np.unique(ranks).size < n / 10:
+        return False
     centred = ranks - ranks.mean()
     sums = np.cumsum(centred)
     ratio = float(sums @ sums / (n * n * (centred @ centred)))

@@ -365,7 +365,7 @@ class OverviewRun:
             ),
             rows=prepared.n_rows,
             repeated_rows=count_repeated_rows(prepared),
-            null_of_rows=prepared.dependent.sentence() if prepared.dependent else "",
+            null_of_rows=prepared.table.about_rows(),
             row_dependence=self.row_dependence and self.row_dependence.relabelled(by_name),
             parameters=self.plan.parameters(),
             complete=self.complete,

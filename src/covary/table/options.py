@@ -95,6 +95,12 @@ class TableOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name in ("time", "groups"):
+            value = getattr(self, name)
+            if hasattr(value, "__len__") and not isinstance(value, (str, tuple)):
+                raise errors.not_a_column_name(name, value)
+        if self.difference not in (True, False):
+            raise errors.invalid_parameter("difference", "True or False", self.difference)
         for name, used in (("difference", self.difference), ("lags", self.lags > 0)):
             if used and self.time is None:
                 raise errors.needs_time(name)

@@ -17,6 +17,7 @@ from covary.table.levels import as_nominal, as_ordered, is_identifier, is_row_nu
 from covary.table.options import NO_OPTIONS, Declared, TableOptions
 from covary.table.row_order import (
     ROW,
+    chosen_names,
     extra_columns,
     lag_source,
     with_dependent_rows,
@@ -54,9 +55,12 @@ def read_table(data: Any, columns: Iterable[Any] | None = None) -> Table:
     if isinstance(data, Table):
         table = data if options == NO_OPTIONS else _redeclared(data, options)
         return table if wanted is None else _select(table, wanted)
-    table = with_dependent_rows(_load(data, wanted, options), wanted)
+    table = _load(data, wanted, options)
     if wanted is None:
         table = _without_unsearchable(table, data)
+    else:
+        _check_finite(table)
+    table = with_dependent_rows(table, wanted)
     if table.n_rows < MIN_ROWS:
         raise errors.too_few_rows(table.n_rows)
     if table.left_out and wanted is not None:
@@ -64,8 +68,6 @@ def read_table(data: Any, columns: Iterable[Any] | None = None) -> Table:
     table = with_lags(without_time(_with_calendars(table, wanted), wanted), wanted)
     if not table.columns:
         raise errors.no_usable_column(table.left_out)
-    if wanted is not None:
-        _check_finite(table)
     converted = [(column.name, column.read_as) for column in table.columns if column.read_as]
     if converted:
         errors.warn(errors.read_as(converted))
@@ -88,8 +90,12 @@ def _without_unsearchable(table: Table, data: Any) -> Table:
     may_be_infinite = _may_have_infinite_cells(data)
     has_names = not isinstance(data, (np.ndarray, list, tuple))
     nominal = {str(name) for name in table.options.nominal or ()}
+    roles = {str(name) for name in (table.options.time, table.options.groups)}
     kept, left_out = [], list(table.left_out)
     for column in table.columns:
+        if column.name in roles:
+            kept.append(column)
+            continue
         n_infinite = int(np.isinf(column.values).sum()) if may_be_infinite else 0
         if n_infinite:
             left_out.append((column.name, errors.infinite_reason(n_infinite)))
@@ -100,7 +106,9 @@ def _without_unsearchable(table: Table, data: Any) -> Table:
         else:
             kept.append(column)
     if has_names:
-        row_numbers = {c.name for c in kept if c.name not in nominal and is_row_number(c)}
+        row_numbers = {
+            c.name for c in kept if c.name not in (*nominal, *roles) and is_row_number(c)
+        }
         if len(kept) - len(row_numbers) >= 2:  # a table of two columns has no column to spare
             left_out += [
                 (c.name, errors.row_number_reason()) for c in kept if c.name in row_numbers
@@ -151,7 +159,7 @@ def _sources(wanted: Sequence[Any], names: Sequence[str], extra: Sequence[str] =
 
     sources = [each for each in wanted if source(str(each)) == str(each)]
     parts = {source(str(each)) for each in wanted}.union(extra)
-    parts -= {name for each in sources for name in (str(each), f"x{each}")}
+    parts -= chosen_names(sources, names)
     return [*sources, *(name for name in names if name in parts)]
 
 
@@ -259,7 +267,8 @@ def _read(
         if len(set(names)) < len(names):
             raise errors.duplicate_name(names)
         _check_declared(options, names)
-        extra = extra_columns(options, names)
+        index = [str(name) for name in getattr(getattr(data, "index", None), "names", ())]
+        extra = extra_columns(options, names, index)
         if wanted is not None:
             return _positions(_sources(wanted, names, extra), names)
         return [p for p, name in enumerate(names) if not name.startswith(_PANDAS_INDEX)]

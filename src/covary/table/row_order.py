@@ -27,20 +27,38 @@ DIGITS = 13
 _LAGGED = re.compile(r"(?s)(.*) \((\d+) rows? before\)")
 
 
-def extra_columns(options: TableOptions, names: Iterable[str]) -> list[str]:
-    """Return the columns that say which rows belong together; raise an error if one is missing."""
+def extra_columns(
+    options: TableOptions, names: Iterable[str], index: Sequence[str] = ()
+) -> list[str]:
+    """Return the columns that say which rows belong together; raise an error if one is missing.
+
+    Parameters
+    ----------
+    index : the names of the index of a frame
+    """
     names = list(names)
     found = []
     for option in ("time", "groups"):
         name = getattr(options, option)
         if name is None or (option == "time" and str(name) == ROW and ROW not in names):
             continue
+        if str(name) not in names and str(name) in index:
+            raise errors.name_of_index(option, str(name))
         if str(name) not in names:
             raise errors.declared_column_missing(option, name, names)
         found.append(str(name))
     if len(found) > len(set(found)):
         raise errors.two_roles(found[0], "time", "groups")
     return found
+
+
+def chosen_names(wanted: Sequence[Any], names: Sequence[str]) -> set[str]:
+    """Return the names of wanted columns; in an array, these may be positions."""
+    is_position = [isinstance(each, Integral) and str(each) not in names for each in wanted]
+    return {
+        f"x{each}" if position else str(each)
+        for each, position in zip(wanted, is_position, strict=True)
+    }
 
 
 def lag_source(name: str) -> str:
@@ -60,15 +78,18 @@ def with_dependent_rows(table: Table, wanted: Sequence[Any] | None) -> Table:
     if options.time is None and options.groups is None:
         return table
     by_name = {column.name: column for column in table.columns}
-    named = _names(wanted)
+    named = chosen_names(wanted or (), table.names)
     codes = np.zeros(table.n_rows, np.int64)
     if options.groups is not None:
         codes = _group_codes(_usable(table, by_name, "groups"))
     order = np.argsort(codes, kind="stable")
     if options.time is not None:
         time = None
-        if str(options.time) in by_name or str(options.time) != ROW:
+        is_column = str(options.time) in (*by_name, *dict(table.left_out))
+        if is_column or str(options.time) != ROW:
             time = _usable(table, by_name, "time")
+        if is_column and str(options.time) == ROW:
+            errors.warn(errors.row_is_a_column())
         order = _order_by_time(codes, time)
     sizes = np.bincount(codes)
     kind = SERIES if options.time is not None else options.permute
@@ -84,8 +105,24 @@ def with_dependent_rows(table: Table, wanted: Sequence[Any] | None) -> Table:
     table = replace(table, columns=tuple(kept), dependent=dependent)
     table = _with_changes(table) if options.difference else table
     if options.groups is not None and options.permute == WITHIN:
+        if constant := _constant_within_groups(table):
+            errors.warn(errors.constant_within_groups(constant, str(options.groups), kind))
         table = _without_group_means(table)
     return table
+
+
+def _constant_within_groups(table: Table) -> list[str]:
+    """Return the columns that vary, but not within any group."""
+    assert table.dependent is not None
+    starts, of_row = table.dependent.starts[:-1], table.dependent.of_row
+    found = []
+    for column in table.columns:
+        least = np.fmin.reduceat(column.values, starts)[of_row]
+        present = ~np.isnan(column.values)
+        varies = np.unique(column.values[present]).size > 1
+        if varies and np.all(column.values[present] == least[present]):
+            found.append(column.name)
+    return found
 
 
 def without_time(table: Table, wanted: Sequence[Any] | None) -> Table:
@@ -109,25 +146,26 @@ def with_lags(table: Table, wanted: Sequence[Any] | None) -> Table:
     shifted = dependent.of_rows(rows)
     shortest = int(dependent.sizes.min())
     if shifted.sizes.size < dependent.sizes.size or shifted.reaches.min() < lags:
-        raise errors.lags_too_long(lags, shortest)
+        raise errors.lags_too_long(lags, shortest, int(dependent.reaches.min()))
     columns: list[Column] = []
     for column in table.columns:
         for lag in range(1 if column.part_of else lags + 1):
-            values = np.ascontiguousarray(column.values[rows - lag])
             name = lagged_name(column.name, lag)
+            if lag and name in table.names:
+                continue  # a column of the table has this name
+            values = np.ascontiguousarray(column.values[rows - lag])
             source = column.part_of or (column.name if lag else "")
             columns.append(replace(column, name=name, values=values, part_of=source, lag=lag))
-    named = _names(wanted)
-    if any(lag_source(name) != name and lag_source(name) in table.names for name in named):
+    named = chosen_names(wanted or (), table.names)
+    delayed = [name for name in named if name not in table.names and lag_source(name) != name]
+    if delayed:
+        names = [column.name for column in columns]
+        for name in delayed:
+            if name not in names:
+                raise errors.unknown_column(name, names)
         columns = [column for column in columns if column.name in named]
     dependent = dependent.of_rows(rows)
     return replace(table, columns=tuple(columns), n_rows=rows.size, dependent=dependent)
-
-
-def _names(wanted: Sequence[Any] | None) -> set[str]:
-    """Return the names of wanted columns; in an array, positions are names, too."""
-    positions = {f"x{each}" for each in wanted or () if isinstance(each, Integral)}
-    return {str(each) for each in wanted or ()} | positions
 
 
 def lagged_name(name: str, lag: int) -> str:

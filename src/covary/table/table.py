@@ -99,6 +99,13 @@ class Table:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
+    def about_rows(self) -> str:
+        """Return what was done because rows depend on each other; empty if they do not."""
+        if self.dependent is None:
+            return ""
+        changes = "numbers are changes from row to row; " if self.options.difference else ""
+        return f"{changes}{self.dependent.sentence()}"
+
     def kinds_left_out(self) -> list[tuple[str, str]]:
         """Return the columns that are left out and their kinds, without any cell of theirs."""
         # A reason may continue with a cell after a comma.
