@@ -94,13 +94,17 @@ def delayed_square(rng: np.random.Generator, n: int) -> Array:
 
 
 def of_hyppo(name: str) -> Callable[[np.random.Generator, int], Array]:
-    """Return a simulation of hyppo, which uses the global random state."""
+    """Return a simulation of hyppo, which uses the global random state.
+
+    In its nonlinear process, the second series comes first in time: it is the first column here.
+    """
 
     def draw(rng: np.random.Generator, n: int) -> Array:
         from hyppo import tools
 
         np.random.seed(int(rng.integers(2**31)))  # noqa: NPY002
-        return np.column_stack(getattr(tools, name)(n))
+        one, other = getattr(tools, name)(n)
+        return np.column_stack([other, one])
 
     return draw
 
