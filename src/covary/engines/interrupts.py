@@ -33,7 +33,7 @@ def interrupts_deferred() -> Iterator[None]:
 
 @contextmanager
 def processes_ignore_interrupts() -> Iterator[None]:
-    """Defer Ctrl-C while worker processes start, and make these processes ignore it.
+    """Defer Ctrl-C while worker processes start, and block it in these processes.
 
     A terminal sends Ctrl-C to every process. Only this process must react to it.
     """

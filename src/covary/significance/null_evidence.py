@@ -64,7 +64,7 @@ class NullEvidence(NamedTuple):
 
     Parameters
     ----------
-    measure, prepared : the measure, and the columns, of at most `MAX_ROWS` rows
+    measure, prepared : the measure, and the columns, of a sample of the rows if there are many
     columns : the columns from which sets are built, without the target, ordered by content: the
         order decides which of them are drawn
     target : the column that all sets contain, if there is one

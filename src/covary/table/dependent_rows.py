@@ -73,7 +73,7 @@ class DependentRows:
             return (
                 f"columns are shifted in time{series}, by up to {2 * int(self.reaches.max()):,} "
                 f"rows relative to each other, and {self.centre.size:,} of {n:,} rows are "
-                "compared; this assumes that unrelated series are stationary, at least one of two"
+                "compared; at least one of two unrelated series must be stationary"
             )
         if self.kind == WITHIN:
             return (
