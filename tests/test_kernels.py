@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import naive
 import numpy as np
@@ -11,9 +15,10 @@ import pytest
 from example_tables import tables
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numba import types
 
 from covary import UDS
-from covary.kernels.shared import columns, cubes, entropy_tables, intervals, partition
+from covary.kernels.shared import columns, cubes, entropy_tables, intervals, jit, partition
 from covary.measures.shared.bins import EqualFrequencyBins
 from covary.prepare import Prepared
 from covary.prepare.sorting import sort_column
@@ -247,3 +252,39 @@ def test_the_leftmost_of_equal_splits_wins_despite_rounding():
     _, start = partition.best_partitions(table, 4, 4.0)
     assert partition.part_ends(start, 2).tolist() == [0, 3]
     assert partition.part_ends(start, 3).tolist() == [0, 1, 3]
+
+
+# ---------------------------------------------------------------- compilation
+
+
+def test_kernels_are_compiled_when_they_are_first_called():
+    code = (
+        "import covary, sys, numpy as np; from covary.kernels.shared.jit import Kernel\n"
+        "covary.score(np.random.default_rng(0).normal(size=(200, 2)))\n"
+        "modules = [m for name, m in sys.modules.items() if name.startswith('covary.kernels')]\n"
+        "every = [k for m in modules for k in vars(m).values() if isinstance(k, Kernel)]\n"
+        "print(len([k for k in every if 'compiled' in vars(k)]), len(every))"
+    )
+    output = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
+    )
+    n_compiled, n_loaded = map(int, output.stdout.split())
+    assert 0 < n_compiled < n_loaded / 2
+
+
+def test_threads_that_call_a_kernel_first_compile_it_once(monkeypatch):
+    calls = []
+
+    def slow_njit(*arguments, **options):
+        def compiled(function):
+            calls.append(function)
+            time.sleep(0.2)
+            return function
+
+        return compiled
+
+    monkeypatch.setattr(jit, "njit", slow_njit)
+    twice = jit.kernel(types.float64(types.float64))(lambda x: 2 * x)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(twice, range(8))) == [0, 2, 4, 6, 8, 10, 12, 14]
+    assert len(calls) == 1

@@ -58,8 +58,7 @@ def _explained_by_normal(r: float) -> float:
     The thresholds z are integrated on a grid that moves with the mean r x of the condition.
     """
     x, of_x = _normal_nodes()
-    t = np.linspace(-8.5, 8.5, 401)
-    entropies = _side_entropy(t)
+    t, entropies = _thresholds()
     spread = np.sqrt(1.0 - r * r)
     z = r * x[:, None] + spread * t[None, :]
     densities = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
@@ -68,6 +67,14 @@ def _explained_by_normal(r: float) -> float:
     return float(1.0 - 2.0 * np.sum(of_x * conditional))
 
 
+@lru_cache(maxsize=1)
+def _thresholds() -> tuple[Floats, Floats]:
+    """Return thresholds of a standard normal variable, and the entropy of the side of each."""
+    t = np.linspace(-8.5, 8.5, 401)
+    return t, _side_entropy(t)
+
+
+@lru_cache(maxsize=1)
 def _normal_nodes() -> tuple[Floats, Floats]:
     """Return points of a standard normal variable and their weights, which add up to 1."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)

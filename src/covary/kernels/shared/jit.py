@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from numba import njit, types
 from numba.core import event
+from numba.extending import typeof_impl
 
 
 def read_only(dtype: Any, n_dimensions: int = 1) -> Any:
@@ -43,20 +45,48 @@ def subkernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
-def kernel(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that compiles a function for one signature and caches it on disk.
+class Kernel:
+    """A function that is compiled for one signature when it is first called, and cached on disk.
 
-    The compiled function releases the interpreter lock.
+    The compiled function releases the interpreter lock. Other kernels can call it.
+
+    Parameters
+    ----------
+    function : the function
+    signature : the types of its result and its arguments
     """
 
-    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        try:
-            return njit(signature, cache=True, **_OPTIONS)(function)
-        except RuntimeError:  # numba found no writable folder for its cache
-            _notice.cached = False
-            return njit(signature, **_OPTIONS)(function)
+    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
+        self.__module__, self.__doc__ = function.__module__, function.__doc__
+        self.__name__, self.__wrapped__ = function.__name__, function
+        self._function, self._signature = function, signature
+        self._lock = threading.Lock()
 
-    return compiled
+    def __call__(self, *arguments: Any) -> Any:
+        return self.compiled(*arguments)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The compiled function, or the one that the disk has."""
+        with self._lock:
+            if "compiled" in self.__dict__:  # another thread compiled it meanwhile
+                return self.__dict__["compiled"]
+            try:
+                return njit(self._signature, cache=True, **_OPTIONS)(self._function)
+            except RuntimeError:  # numba found no writable folder for its cache
+                _notice.cached = False
+                return njit(self._signature, **_OPTIONS)(self._function)
+
+
+@typeof_impl.register(Kernel)
+def _type_of_kernel(kernel: Kernel, context: Any) -> Any:
+    """Return the type of a kernel that another one calls."""
+    return types.Dispatcher(kernel.compiled)
+
+
+def kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
+    """Return a decorator that makes a function a kernel."""
+    return lambda function: Kernel(function, signature)
 
 
 class _CompilationNotice(event.Listener):
@@ -81,7 +111,7 @@ class _CompilationNotice(event.Listener):
         if self.n_compiling and sys.stderr is not None:
             hint = ", once" if self.cached else " (set NUMBA_CACHE_DIR to a folder to keep them)"
             print(
-                f"covary: compiling its kernels for this machine{hint}: about half a minute ...",
+                f"covary: compiling its kernels for this machine{hint}: up to half a minute ...",
                 file=sys.stderr,
                 flush=True,
             )

@@ -60,7 +60,7 @@ def _improve(best, column, bound, estimate):
         best[column, ESTIMATE] = estimate
 
 
-@subkernel
+@kernel(_SCORE_AND_ORDER(CONTRIBUTIONS, INTEGERS))
 def best_of_all_orders(contributions, weights):
     """Return the maximal score over all orders, and its order: a dynamic program over subsets.
 

@@ -136,6 +136,8 @@ class SetScorer(Scorer):
         selections = []
         n_compared = MAX_COMPARED if self.target < 0 else MAX_COMPARED_FOR_ONE
         for at, columns in enumerate(sets):
+            if len(columns) + (self.target >= 0) < 3:
+                continue
             most, deviations = level = self.level(columns)
             ordered = by_content(self.prepared, columns)
             # The best condition of few columns may lead further than a better one of three.
@@ -178,9 +180,12 @@ class SetScorer(Scorer):
             midranks.null_moments,
             deviations,
         )
-        unit = kernels.uds_chance.column_order.UNIT
-        wholes = np.rint(midranks.entropies[which] / unit).astype(np.int64)
-        score, order = kernels.uds_chance.column_order.best_order(contributions, wholes)
+        of_orders = kernels.uds_chance.column_order
+        wholes = np.rint(midranks.entropies[which] / of_orders.UNIT).astype(np.int64)
+        # The kernel for many columns takes long to compile.
+        few = len(columns) <= of_orders.MAX_EXACT
+        best_order = of_orders.best_of_all_orders if few else of_orders.best_order
+        score, order = best_order(contributions, wholes)
         return float(score), which[order].tolist()
 
     def best_condition(
