@@ -8,6 +8,8 @@ import gzip
 import io
 import lzma
 import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -769,3 +771,11 @@ def test_doubles_of_a_file_are_copied_at_most_once(tmp_path):
     held = pa.total_allocated_bytes() - before
     own = sum(column.values.nbytes for column in read.columns if column.values.flags.owndata)
     assert held + own < 1.2 * 8 * 8 * n_rows
+
+
+def test_reading_numbers_from_a_file_does_not_import_pandas(tmp_path):
+    path = tmp_path / "table.csv"
+    np.savetxt(path, np.random.default_rng(0).normal(size=(200, 2)), delimiter=",", header="a,b")
+    code = f"import covary, sys; covary.score({str(path)!r}); print('pandas' in sys.modules)"
+    output = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert output.stdout == "False\n"

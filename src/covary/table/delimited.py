@@ -161,10 +161,11 @@ def _may_be_misread(column: pa.ChunkedArray, has_hexadecimals: bool) -> bool:
     """Return whether Arrow may have read codes as numbers: "0x1f", or too many digits."""
     if column.type == pa.int64():
         return has_hexadecimals
-    is_double = column.type == pa.float64()
-    return is_double and bool(
-        pc.any(pc.greater_equal(pc.abs(column), float(LARGEST_EXACT))).as_py()
-    )
+    if column.type != pa.float64():
+        return False
+    # To compare the column with a plain number, pyarrow would import pandas.
+    extremes = pc.min_max(column).as_py().values()
+    return any(abs(each) >= LARGEST_EXACT for each in extremes if each is not None)
 
 
 def _parse_columns(
