@@ -35,24 +35,13 @@ from covary.table.dependent_rows import (
     random_shifts,
     spaced_shift,
 )
+from series_tables import ar, declared
 
 pytestmark = pytest.mark.filterwarnings("ignore::covary.errors.CovaryWarning")
 
 
-def ar(rng, n, phi):
-    noise = rng.normal(size=n + 100)
-    found = np.zeros(n + 100)
-    for t in range(1, n + 100):
-        found[t] = phi * found[t - 1] + noise[t]
-    return found[100:]
-
-
 def season(rng, n, period=24):
     return np.sin(2 * np.pi * (np.arange(n) / period + rng.random())) + 0.5 * rng.normal(size=n)
-
-
-def declared(data, **options):
-    return prepare(declare(data, TableOptions(**options)))
 
 
 def series_of(n):

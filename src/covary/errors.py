@@ -340,6 +340,13 @@ def not_a_column_name(option: str, value: object) -> ParameterError:
     )
 
 
+def name_of_index(option: str, name: str) -> ColumnError:
+    return ColumnError(
+        f"{option} names {_quoted(name)}, which is the index of the frame: make it a column with "
+        "reset_index()"
+    )
+
+
 def lags_need_target() -> ParameterError:
     return ParameterError("lags needs a target: the column that others explain later")
 
@@ -1002,13 +1009,6 @@ def constant_within_groups(names: Sequence[str], groups: str, kind: str) -> Cova
     return CovaryWarning(
         f"{_quoted_list(names)} {never} within a group of {_quoted(groups)}, so that nothing can "
         f"be said beyond the groups{remedy}"
-    )
-
-
-def name_of_index(option: str, name: str) -> ColumnError:
-    return ColumnError(
-        f"{option} names {_quoted(name)}, which is the index of the frame: make it a column with "
-        "reset_index()"
     )
 
 

@@ -133,18 +133,17 @@ class SearchPvalues:
             prepared.n_rows, moving, seed, present=present, dependent=dependent
         )
 
+    def _permutation_test(self, prepared: Prepared) -> PermutationTest:
+        """Return the test of all sets, in these prepared columns."""
+        plan, null_tables = self.plan, self._null_tables(prepared)
+        return PermutationTest(plan.measure, prepared, self.sets, plan.target, null_tables)
+
     def _test_sets(
         self, engine: Engine, run_file: RunFile | None, on_progress: OnStage | None
     ) -> None:
         """Compare each set with itself on permuted tables, which all sets share."""
         plan, options = self.plan, self.plan.options
-        test = PermutationTest(
-            plan.measure,
-            plan.prepared,
-            self.sets,
-            plan.target,
-            self._null_tables(plan.prepared),
-        )
+        test = self._permutation_test(plan.prepared)
         maximum, stored, store = options.permutations, None, None
         if run_file is not None:
             stored = run_file.stored_permutations(maximum, len(self.sets))
@@ -245,13 +244,7 @@ class SearchPvalues:
         evidence = self.null.observed
         if plan.prepared.series and null.prepared.n_rows < plan.prepared.n_rows:
             null.prepared.precompute(plan.measure.evidence_needs())
-            test = PermutationTest(
-                plan.measure,
-                null.prepared,
-                self.sets,
-                plan.target,
-                self._null_tables(null.prepared),
-            )
+            test = self._permutation_test(null.prepared)
             with engine.session(test) as session:
                 evidence = test.observed(session.run)
         scaled = null.scaled(evidence, self.sets, plan.target)

@@ -11,9 +11,10 @@ from covary.array_types import Floats
 # Fewer cycles cannot be distinguished from drift, and fewer rows are not examined.
 MIN_CYCLES = 4
 MIN_ROWS = 48
-# The power at the frequency of a cycle is so many times the median of its neighbourhood, which is
-# exponentially distributed without a cycle, and at least this share of all power.
+# The power at the frequency of a cycle, divided by the median of its neighbourhood. Without a
+# cycle, power is exponentially distributed, and such a ratio is very unlikely.
 LEAST_RATIO = 40.0
+# The share of all power at this frequency and those next to it.
 LEAST_SHARE = 0.05
 
 

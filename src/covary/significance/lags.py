@@ -71,7 +71,7 @@ def best_lag(
         return found
 
     evidence, scores = np.array(results(evidence_and_score, others)).T
-    nulls = dict(zip(first, results(far_evidence, [*first.values()]), strict=True))
+    nulls = dict(zip(first, results(evidence_beyond_delays, [*first.values()]), strict=True))
     factors = {
         name: max(scales.of_set((column, target)), float(nulls[name].mean()) / MEAN_EVIDENCE)
         for name, column in first.items()
@@ -95,7 +95,7 @@ def evidence_and_score(test: LagTest, columns: Sequence[int]) -> list[tuple[floa
     return list(zip(evidence.tolist(), scores.tolist(), strict=True))
 
 
-def far_evidence(test: LagTest, columns: Sequence[int]) -> list[Floats]:
+def evidence_beyond_delays(test: LagTest, columns: Sequence[int]) -> list[Floats]:
     """Return the evidence of columns and the target, farther apart than all delays: a task."""
     series, target = test.prepared.series, test.target
     assert series is not None

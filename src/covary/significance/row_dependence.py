@@ -21,7 +21,7 @@ from covary.significance.cycles import common_period
 FALSE_ALARMS = 2e-4
 # Fewer rows are not examined.
 MIN_ROWS = 20
-# If rows are sorted by a column, they are compared with rows that are exchanged within so many
+# If rows are sorted by a column, they are compared with rows that are exchanged within this many
 # neighbouring rows, this many times, and the difference must be this many standard deviations.
 WINDOW = 20
 N_EXCHANGES = 49
@@ -31,7 +31,7 @@ DEVIATIONS = 5.0
 WALK_RATIO = 0.004
 WALK_DECAY = 30.0
 MIN_WALK_ROWS = 50
-# A column by which rows are sorted may name groups of rows if it has at least so many values.
+# A column by which rows are sorted may name groups of rows if it has at least this many values.
 MIN_GROUPS = 10
 
 ROW_ORDER = "row"

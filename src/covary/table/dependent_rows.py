@@ -15,8 +15,8 @@ SERIES = "series"
 WITHIN = "within"
 BETWEEN = "between"
 
-# A series is shifted by up to this share of its rows in each direction. So many rows at both ends
-# are left out, so that every shift compares equally many rows, without joining end and start.
+# A series is shifted by up to this share of its rows in each direction. As many rows are left
+# out at each end, so that every shift compares equally many rows, without joining end and start.
 REACH = 0.1
 # Of shorter series: up to this many rows, and this share.
 LEAST_REACH = 10
